@@ -135,14 +135,15 @@ class BotDto(Shape):
         default_factory=list,
         max_length=50,
         description="The languages that the bot answers in, as BCP 47 codes. Empty: it answers in"
-        " each customer's own language. A bot that is created without this field gets the client's"
-        " languages, if they are set.",
+        " each customer's own language. A bot that is created without this field gets your"
+        " company's languages, if they are set.",
     )
     default_language: Language = Field(
         "en",
         description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
-        " `languages`, unless that list is empty. A bot that is created without this field gets the"
-        " client's default language or, if that is not one of `languages`, the first of them.",
+        " `languages`, unless that list is empty. A bot that is created without this field gets"
+        " your company's default language or, if that is not one of `languages`, the first of"
+        " them.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
@@ -224,40 +225,46 @@ class BotDto(Shape):
     )
     agent_reply: bool = Field(
         False,
-        description="Whether people answer instead of the bot: new conversations go to the queue.",
+        description="Whether people answer instead of the bot: new, reopened and returned"
+        " conversations go to the queue; those that the bot has stay with it.",
     )
-    delete_available: bool = Field(True, description="Whether the bot may be deleted.")
+    delete_available: bool = Field(
+        True,
+        description="Whether the bot may be deleted; if not, *Delete Bot* is a 409"
+        " `delete_not_available`.",
+    )
     business_hours: WeekHours | None = Field(
         None,
-        description="The bot's own business hours, in the client's time zone. Empty: always open."
-        " Null: the client's business hours apply.",
+        description="The bot's own business hours, in your company's time zone. Empty: always"
+        " open. Null: your company's business hours apply.",
     )
     holidays: Holidays | None = Field(
         None,
-        description="The bot's own holidays. Empty: none. Null: the client's holidays apply.",
+        description="The bot's own holidays. Empty: none. Null: your company's holidays apply.",
     )
     chatbot_setup: bool | None = Field(
         None,
         description="Whether the appearance step of the set-up checklist is done. Unless you set"
-        " it: true once there is a welcome message in the default language. Set null to return to"
-        " that.",
+        " it: true once there is a welcome message in the default language. Set it to null to"
+        " make it automatic again.",
     )
     prompt_setup: bool | None = Field(
         None,
         description="Whether the instructions step of the set-up checklist is done. Unless you set"
-        " it: true once the bot has instructions. Set null to return to that.",
+        " it: true once the bot has instructions. Set it to null to make it automatic again.",
     )
     file_setup: bool | None = Field(
         None,
         description="Whether the files and texts step of the set-up checklist is done. Unless you"
-        " set it: true once a file, text or answer has been read. Set null to return to that.",
+        " set it: true once a file, text or answer has been read. Set it to null to make it"
+        " automatic again.",
     )
     url_setup: bool | None = Field(
         None,
         description="Whether the websites step of the set-up checklist is done. Unless you set it:"
-        " true once a crawled page has been read. Set null to return to that.",
+        " true once a crawled page has been read. Set it to null to make it automatic again.",
     )
-    client_id: int | None = read_only("The id of the client (company) that the bot belongs to.")
+    client_id: int | None = read_only("The id of your company.")
     has_model: bool | None = read_only(
         "Whether a language model is available to write the bot's replies and texts for your team.",
     )
@@ -339,7 +346,7 @@ class BotLanguage(Shape):
 
 
 class BotLanguageConfigDto(Shape):
-    """The languages of one bot, or of all bots of a client."""
+    """The languages of one bot, or of all bots of your company."""
 
     model_config = example(default_language="vi", languages=[{"code": "vi"}, {"code": "en"}])
 

@@ -268,7 +268,7 @@ class DocumentsQuery(Page):
     """Query parameters of the list of documents."""
 
     status: DocumentStatus | None = Field(
-        None, description="Only documents in this status; all if left out."
+        None, description="Only documents with this status; all if left out."
     )
 
 

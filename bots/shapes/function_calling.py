@@ -261,7 +261,7 @@ class FunctionCallingEventsQuery(Page):
     """Filters for the log of calls."""
 
     function: Text | None = Field(None, max_length=200, description="Only calls of this function.")
-    status: Status | None = Field(None, description="Only calls in this status.")
+    status: Status | None = Field(None, description="Only calls with this status.")
     chat_id: uuid.UUID | None = Field(None, description="Only calls of this conversation.")
 
 

@@ -26,7 +26,7 @@ class LanguageModelQuery(Shape):
 
 
 class LanguageModelDto(Shape):
-    """A language model that a client has connected for one or all bots, or an encoder for all."""
+    """A language model that your company has connected for one or all bots, or an encoder."""
 
     model_config = example(
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"

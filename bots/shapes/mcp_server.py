@@ -42,14 +42,13 @@ class McpServerRequest(Shape):
         min_length=1,
         max_length=60,
         pattern=NOT_BLANK,
-        description="The server's name; unique per bot. Required to connect a server.",
+        description="The server's name; unique per bot.",
     )
     url: Text | None = Field(
         None,
         max_length=2_000,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public URL of the server's streamable HTTP endpoint. Required to connect a"
-        " server.",
+        description="Public URL of the server's streamable HTTP endpoint.",
     )
     token: Text | None = Field(
         None,

@@ -37,10 +37,11 @@ class FoundPassage(Shape):
     )
 
 
+CONFIDENCE = "The search's confidence, 0..1: how probable it is that the passages have the answer"
+
+
 class FoundContent(Shape):
     """The passages that answer a question best."""
 
     passages: list[FoundPassage] = Field(description="The passages, the best first.")
-    confidence: float = Field(
-        description="How sure the search is of the best passage, from 0 to 1.",
-    )
+    confidence: float = Field(description=f"{CONFIDENCE}.")

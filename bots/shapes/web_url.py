@@ -106,7 +106,7 @@ class WebUrlDto(Shape):
         "Progress, 0..100: up to 50 while pages are fetched, then while they are trained."
     )
     error: WebUrlError | None = read_only("Why the latest crawl failed; else null.")
-    page_count: int | None = read_only("The number of pages that the latest crawl stored.")
+    page_count: int | None = read_only("How many pages the latest crawl stored.")
     last_fetched_at: Moment | None = read_only("When the latest crawl ended; null: never.")
     page_counts: PageCounts | None = read_only("The number of pages in each status.")
     pages: list[WebPageDto] | None = read_only(

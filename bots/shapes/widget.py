@@ -358,7 +358,9 @@ class BotConfigDto(Shape):
     out_of_hours_message: str | None = Field(
         description="The text to show outside the business hours; null: none."
     )
-    agents_online: int = Field(description="The number of the client's people who are online now.")
+    agents_online: int = Field(
+        description="The number of your company's people who are online now."
+    )
     usual_wait_minutes: int | None = Field(
         description="How many minutes an agent usually takes to answer: the median of the last 30"
         " days, computed at most ten minutes ago; null: too few conversations were answered."

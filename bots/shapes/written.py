@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
 from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError, HeldChange
-from chatplatform.api.pagination import ListPage
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
@@ -86,6 +86,14 @@ class TextsResponse(ListPage[TextDto]):
     """One page of the list of texts, newest first."""
 
 
+class TextsQuery(Page):
+    """Query parameters of the list of texts."""
+
+    status: DocumentStatus | None = Field(
+        None, description="Only texts with this status; all if left out."
+    )
+
+
 class QuestionAnswerDto(Written):
     """A question with the answer that the bot gives."""
 
@@ -117,3 +125,11 @@ class QuestionAnswerDto(Written):
 
 class QuestionAnswersResponse(ListPage[QuestionAnswerDto]):
     """One page of the list of questions with their answers, newest first."""
+
+
+class QuestionAnswersQuery(Page):
+    """Query parameters of the list of questions with their answers."""
+
+    status: DocumentStatus | None = Field(
+        None, description="Only questions with this status; all if left out."
+    )

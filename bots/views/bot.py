@@ -76,7 +76,13 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
-        """Disable a bot, so that people answer its conversations, or enable it again."""
+        """Disable a bot, so that people answer its conversations, or enable it again.
+
+        While it is disabled, new conversations go to the queue, and those that the bot has follow
+        with the customer's next message. Conversations that are in the queue when it is enabled
+        again stay there. `agent_reply` is not changed: while it is true, people answer new
+        conversations even if the bot is enabled.
+        """
         bot = bots.get(self.client, bot_id)
         return bots.set_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
@@ -86,7 +92,8 @@ class BotViewSet(TenantViewSet):
     def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
         """Create the secret with which your server signs customers' ids; it is shown only once.
 
-        Signatures with the previous secret are refused from now on.
+        Sign `external_id` with it for `identity_signature`. Signatures with the previous secret are
+        refused from now on.
         """
         secret = visitor_identity.replace_secret(bots.get(self.client, bot_id), by=self.user)
         return BotIdentitySecret(secret=secret)
@@ -95,8 +102,8 @@ class BotViewSet(TenantViewSet):
     def destroy(self, bot_id: int) -> None:
         """Delete a bot with its documents and revoke its keys.
 
-        409 `delete_not_available` if the bot is protected; 409 `bot_has_chats` if it has
-        conversations, which would be lost: disable it instead.
+        409 `delete_not_available` if the bot's `delete_available` is false; 409 `bot_has_chats` if
+        it has conversations, which would be lost: disable it instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
@@ -142,7 +149,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
-        """Get the languages of the key's bot, or the client's if the key serves all bots."""
+        """Get the languages of the key's bot, or your company's if the key serves all bots."""
         return supported_languages.of_key(self.key)
 
 

@@ -42,8 +42,10 @@ from bots.shapes.widget import (
 )
 from bots.shapes.written import (
     QuestionAnswerDto,
+    QuestionAnswersQuery,
     QuestionAnswersResponse,
     TextDto,
+    TextsQuery,
     TextsResponse,
 )
 from chatplatform.api.error_shapes import Error
@@ -60,15 +62,16 @@ class PromptViewSet(TenantViewSet):
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """Store a new version of the instructions and make it current; earlier ones are kept.
 
-        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: see
-        `is_current`.
+        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: then
+        its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """Get the current version of the instructions, or a given one; 404 if there is none."""
+        """Get the current version of the instructions, or a given one; 404 if the bot has no
+        instructions, or not this version."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -85,7 +88,7 @@ class PromptViewSet(TenantViewSet):
         """Make an earlier version current again by storing a copy as a new version.
 
         If the version is already current, it is returned unchanged. If the bot's `hold_back_worse`
-        is true, the copy may first wait for a golden run: see `is_current`.
+        is true, the copy may first wait for a golden run: then its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))
@@ -109,7 +112,7 @@ class DocumentViewSet(TenantViewSet):
         A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
         `document.failed` tell the result. For a file that the bot already has, the existing
         document is returned. If no file can be accepted: 413, 422, or 409 `document_limit` if the
-        bot has its maximum number of documents.
+        bot has 500 uploaded files.
         """
         uploaded = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in uploaded.documents]
@@ -119,8 +122,8 @@ class DocumentViewSet(TenantViewSet):
     def destroy(self, bot_id: int, document_id: int) -> None:
         """Delete a document; the bot stops using it at once.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
-        `held_change`.
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
+        *Get Document By Id* shows it in `held_change`.
         """
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
@@ -161,7 +164,7 @@ class DocumentViewSet(TenantViewSet):
         """Discard the `held_change` of a document; what is live is kept.
 
         The change may also be a deletion, or a new version that could not be read. 409 `not_held`
-        if there is none; a document that was never live can be deleted instead.
+        if the document has no held change; a document that was never live can be deleted instead.
         """
         bot = bots.get(self.client, bot_id)
         row = documents.discard(bot, document_id=document_id, by=self.user)
@@ -186,13 +189,13 @@ class TextViewSet(TenantViewSet):
 
         A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
         and `document.failed` tell the result. 409 `source_exists` if the bot already has this text,
-        `document_limit` if it has 500.
+        `document_limit` if it has 500 texts.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Texts", access=BEARER, returns=TextsResponse)
-    def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
+    def list(self, bot_id: int, query: TextsQuery) -> dict[str, Any]:
         """List the written texts with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(bot, DocumentSource.TEXT, status=query.status)
@@ -200,7 +203,7 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Text By Id", access=BEARER)
     def retrieve(self, bot_id: int, text_id: int) -> TextDto:
-        """Get one written text."""
+        """Get one written text with the progress of its training."""
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.get(bot, DocumentSource.TEXT, text_id))
 
@@ -208,9 +211,9 @@ class TextViewSet(TenantViewSet):
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
         """Replace a text and train it again; the bot uses the old one until then.
 
-        If the bot's `hold_back_worse` is true, the change may first wait for a golden run: see
-        `held_change`. 409 `source_exists` if the bot already has this text, `deletion_held` if the
-        text's deletion is held back.
+        *Get Text By Id* shows the progress. If the bot's `hold_back_worse` is true, the change may
+        first wait for a golden run: see `held_change`. 409 `source_exists` if the bot already has
+        this text, `deletion_held` if the text's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
@@ -219,8 +222,8 @@ class TextViewSet(TenantViewSet):
     def destroy(self, bot_id: int, text_id: int) -> None:
         """Delete a text; the bot stops using it at once.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
-        `held_change`.
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
+        *Get Text By Id* shows it in `held_change`.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
@@ -236,13 +239,13 @@ class QuestionAnswerViewSet(TenantViewSet):
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
         questions, it is a source like any document. A worker trains it; *Get Question Answer By Id*
         shows the progress. 409 `source_exists` if the bot already has this question,
-        `document_limit` if it has 2,000.
+        `document_limit` if it has 2,000 questions.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Question Answers", access=BEARER, returns=QuestionAnswersResponse)
-    def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
+    def list(self, bot_id: int, query: QuestionAnswersQuery) -> dict[str, Any]:
         """List the questions and answers with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(
@@ -252,7 +255,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Question Answer By Id", access=BEARER)
     def retrieve(self, bot_id: int, question_answer_id: int) -> QuestionAnswerDto:
-        """Get one question with its answer."""
+        """Get one question with its answer and the progress of its training."""
         bot = bots.get(self.client, bot_id)
         row = written_sources.get(bot, DocumentSource.QUESTION_ANSWER, question_answer_id)
         return QuestionAnswerDto.from_row(row)
@@ -263,9 +266,10 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and train them again.
 
-        The bot uses the old ones until then. If its `hold_back_worse` is true, the change may first
-        wait for a golden run: see `held_change`. 409 `source_exists` if the bot already has this
-        question, `deletion_held` if the question's deletion is held back.
+        The bot uses the old ones until then; *Get Question Answer By Id* shows the progress. If its
+        `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`.
+        409 `source_exists` if the bot already has this question, `deletion_held` if the question's
+        deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -275,8 +279,8 @@ class QuestionAnswerViewSet(TenantViewSet):
     def destroy(self, bot_id: int, question_answer_id: int) -> None:
         """Delete a question and its answer; the bot stops using them at once.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
-        `held_change`.
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
+        *Get Question Answer By Id* shows it in `held_change`.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(
@@ -306,7 +310,7 @@ class WebUrlViewSet(TenantViewSet):
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change the fields that the body contains; a new URL or depth starts a crawl at once.
 
-        409 `web_url_exists` if the bot already has this URL.
+        *Get Web Urls* shows the progress. 409 `web_url_exists` if the bot already has this URL.
         """
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)
@@ -376,7 +380,7 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
-        """Get the banner above the chat and its period; `url` is null if there is none."""
+        """Get the banner above the chat and its period; `url` is null if the bot has none."""
         return banner_picture.for_bot(bots.get(self.client, bot_id))
 
     @operation("AI / train", "Update Bot Banner", access=TRAINER, also={409: Error})
@@ -389,11 +393,11 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Bot Banner", access=TRAINER, status=204)
     def destroy(self, bot_id: int) -> None:
-        """Remove the banner with its link, text and period; does nothing if there is none."""
+        """Remove the banner with its link, text and period; does nothing if the bot has none."""
         banner_picture.remove(bots.get(self.client, bot_id), by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """Get the banner of the key's bot; `url` is null if there is none to show now."""
+        """Get the banner of the key's bot; `url` is null if it has none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return banner_picture.current_banner(bot, datetime.now(UTC))

@@ -31,7 +31,7 @@ class FunctionCallingViewSet(TenantViewSet):
 
     @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)
     def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
-        """Replace the whole configuration.
+        """Replace the configuration: functions left out are removed; tools of MCP servers stay.
 
         A function keeps its secret headers if they are left out. The configuration is stored even
         if the engine in use cannot call functions; `is_available` says whether it can.

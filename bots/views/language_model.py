@@ -21,8 +21,8 @@ class LanguageModelViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List the models and encoders that you have connected, newest first.
 
-        A bot that has no model of its own uses the default model for all bots or, if there is none,
-        the platform's.
+        A bot that has no model of its own uses the default model for all bots or, if you have
+        connected none, the platform's.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
@@ -43,14 +43,14 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204)
     def destroy(self, query: LanguageModelQuery) -> None:
-        """Remove the model and its key; does nothing if there is none."""
+        """Remove the model and its key; does nothing if none is connected."""
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
         """Test the stored model: it translates one word; an encoder encodes two.
 
-        404 if there is none. The test takes at most 20 seconds and costs no credits, but the
+        404 if none is connected. The test takes at most 20 seconds and costs no credits, but the
         model's provider may charge for it.
         """
         row = language_models.get(self.client, self._bot(query), purpose=query.purpose)

@@ -54,11 +54,11 @@ class ChannelConnection(Shape):
 
     id: uuid.UUID | None = Field(
         None,
-        description="The connection's id, a UUIDv7; null if the bot never had an account on this"
-        " channel, and for a stored token.",
+        description="The connection's id, a UUIDv7; null if the bot never had a connection on this"
+        " channel, and in *Store User Token*, whose response is about the token.",
     )
     channel: MessagingChannel = Field(description="The messaging channel of the account.")
-    bot_id: int | None = Field(None, description="The bot; null for a stored token.")
+    bot_id: int | None = Field(None, description="The bot; null only in *Store User Token*.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
         description="`pending`: a person must still consent, or choose an account. `connected`:"
         " messages are received and sent. `disconnected`: neither. `expired`: the provider no"
@@ -78,8 +78,8 @@ class ChannelConnection(Shape):
     )
     connected_by: Identity | None = Field(
         None,
-        description="The person who connected the account, or gave the consent; null if nobody did"
-        " yet, or if the person was deleted.",
+        description="The person who connected the account, or gave the consent; null if nobody"
+        " has yet, or if the person was deleted.",
     )
     connected_at: Moment | None = Field(
         None, description="When the account was last connected; null if it never was."
@@ -111,8 +111,8 @@ class ChannelConnection(Shape):
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
-        description="What the provider last reported, newest first, at most 20. Empty in other"
-        " responses than that with the connection of one bot.",
+        description="What the provider last reported, newest first, at most 20. Filled only when"
+        " you get a single bot's connection; otherwise empty.",
     )
 
     @classmethod

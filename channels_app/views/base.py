@@ -62,8 +62,9 @@ class ChannelViewSet(TenantViewSet):
 
         It is a token that the provider issued to a person who manages the accounts; for photoapp,
         one who manages the pages that the accounts are linked to. It is stored encrypted, replaces
-        your earlier token for this channel, and is checked only when you list or connect accounts.
-        The response is about the token: its `status` is `pending`, and it has no bot or account.
+        your company's earlier token for this channel, and is checked only when you list or connect
+        accounts. The response is about the token: its `status` is `pending`, and `id`, `bot_id` and
+        the fields of the account are null.
         """
         client = self.own_client(client_id)
         token = clients.store_channel_access_token(
@@ -76,7 +77,8 @@ class ChannelViewSet(TenantViewSet):
     ) -> ChannelAccountsResponse:
         """List the accounts that can be connected with the stored token of a person.
 
-        409 `token_missing` if no token is stored, or if it has expired.
+        The token is that of *Store User Token*, or of a person who has consented or signed up. 409
+        `token_missing` if your company has none for this channel, or if it has expired.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
@@ -96,7 +98,8 @@ class ChannelViewSet(TenantViewSet):
         return connections.connect_with_token(bot, self.provider, body.token, by=self.user)
 
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored.
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
+        on.
 
         An already disconnected account stays as it is. 404 if the bot never had an account.
         """

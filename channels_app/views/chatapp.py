@@ -28,10 +28,13 @@ class ChatappViewSet(ChannelViewSet):
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
     list_accounts = operation(
         TAG, "Client Chatapp List Accounts", access=BEARER, waits=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )(ChannelViewSet.list_accounts)  # fmt: skip
 
-    @operation(TAG, "Connect Chatapp", access=ADMIN, waits=True, also={409: Error, 502: Error})
+    @operation(
+        TAG, "Connect Chatapp", access=ADMIN, waits=True,
+        also={409: Error, 502: Error, 503: Error},
+    )  # fmt: skip
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
 
@@ -67,8 +70,9 @@ class ChatappViewSet(ChannelViewSet):
         return super().send(client_id, bot_id, body)
 
     @operation(
-        TAG, "Get Chatapp Templates", access=BEARER, waits=True, also={409: Error, 502: Error}
-    )
+        TAG, "Get Chatapp Templates", access=BEARER, waits=True,
+        also={409: Error, 502: Error, 503: Error},
+    )  # fmt: skip
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
@@ -81,22 +85,22 @@ class ChatappViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Post Chatapp Template", access=BEARER, returns=Message, status=201, waits=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )  # fmt: skip
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest
     ) -> dict[str, Any]:
         """Send an approved template to a customer, also after the reply window.
 
-        With `consent`, you may also send it to a number that has never written, which opens a
-        conversation. If no agent has the conversation, it is assigned to you. 422 for an unknown
-        template, or for values or a header that do not fit it. 403 `customer_blocked` if the
-        customer is blocked. 409 `template_not_sendable` for the reason in the template's `problem`,
-        `no_templates` if the conversation is on another channel, `customer_opted_out` if the
-        customer wants no messages, or no offers and the template is `marketing`,
-        `already_assigned` if another agent has the conversation (unless you are an admin),
-        `chat_ended` if it has ended, `channel_not_connected` if the bot has no number that can
-        send.
+        *Get Chatapp Templates* lists them. With `consent`, you may also send it to a number that
+        has never written, which opens a conversation. If no agent has the conversation, it is
+        assigned to you. 422 for an unknown template, or for values or a header that do not fit it.
+        403 `customer_blocked` if the customer is blocked. 409 `template_not_sendable` for the
+        reason in the template's `problem`, `no_templates` if the conversation is on another
+        channel, `customer_opted_out` if the customer wants no messages, or no offers and the
+        template is `marketing`, `already_assigned` if another agent has the conversation (unless
+        you are an admin), `chat_ended` if it has ended, `channel_not_connected` if the bot has no
+        number that can send.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

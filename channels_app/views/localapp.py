@@ -28,8 +28,11 @@ class LocalappViewSet(ChannelViewSet):
     def sign_in(self, client_id: int, bot_id: int, body: LocalappOAConnectDto) -> ChannelConnection:
         """Begin a consent: send the person to `consent_url`, where they choose the account.
 
-        The provider redirects them to Localapp Callback, which connects the account to the bot and
-        redirects them to `redirect_uri`. An expired or disconnected account is reconnected in the
+        The provider redirects them to `GET /localapp/callback`, which connects the account to the
+        bot and redirects them to `redirect_uri`: with `status` and `account_id` or, if that fails,
+        with `error` and `error_description`; `error=consent_refused` if they decline. Until then,
+        the connection is `pending`, with its `id` and `bot_id`, and without an account; *Get Client
+        Localapp Connection Info* shows it. An expired or disconnected account is reconnected in the
         same way, and its conversations continue. 503 `channel_not_configured` if the platform has
         no app for this channel.
         """
@@ -71,9 +74,9 @@ class LocalappCallbackViewSet(CallbackViewSet):
     def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
         """Complete a consent, in the person's browser, by connecting the account.
 
-        Redirects the browser to the `redirect_uri` with which the consent was begun; its query
-        contains the outcome. 400 `invalid_state` if the state is not ours, was used, or has
-        expired.
+        Redirects the browser to the `redirect_uri` with which the consent was begun. Its query then
+        has `channel`, `bot_id`, `status`, and `account_id`, or `error` and `error_description`. 400
+        `invalid_state` if the state is not ours, was used, or has expired.
         """
         provider = PROVIDERS[self.channel]
         url = connections.end_consent(

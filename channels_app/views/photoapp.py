@@ -27,29 +27,35 @@ class PhotoappViewSet(ChannelViewSet):
     )(ChannelViewSet.send)
     list_accounts = operation(
         TAG, "Client Messenger List Photoapp Accounts", access=BEARER, waits=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )(ChannelViewSet.list_accounts)  # fmt: skip
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
 
     @operation(
-        TAG, "Connect Photoapp", access=ADMIN, waits=True, also={400: Error, 409: Error, 502: Error}
-    )
+        TAG, "Connect Photoapp", access=ADMIN, waits=True,
+        also={400: Error, 409: Error, 502: Error, 503: Error},
+    )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
         """Begin a person's consent at the provider, or complete it with `code` and `state`.
 
-        Without `code`, the response's `consent_url` is the consent page to send the person to. It
-        redirects to `redirect_uri` with `code` and `state`. Send both here to store the person's
-        token, then list the accounts and connect one. With `login` `direct`, the account is
-        connected at once: 409 `account_taken` if another bot has it, `bot_has_account` if the bot
-        has another one. 400 `invalid_state` if the state is missing, was used, has expired, or was
-        issued for another person or bot.
+        First, leave out `code` and send the person to the response's `consent_url`. The provider
+        redirects them to `redirect_uri` with `code` and `state`, or with `error` instead of `code`
+        if they decline; then begin again. Send `code` and `state` here to store the person's token,
+        list the accounts with *Client Messenger List Photoapp Accounts*, and connect one with
+        *Client Messenger Connect Page*.
+
+        With `login` `direct`, the second call connects the account at once: 409 `account_taken` if
+        another bot has it, `bot_has_account` if the bot has another one. Otherwise both responses
+        are the bot's connection, with its `id` and `bot_id`: `pending`, and without an account
+        until one is connected. 400 `invalid_state` if the state is missing, was used, has expired,
+        or was issued for another person, bot or `redirect_uri`.
         """
         bot = self.bot(client_id, bot_id)
         return photoapp_logins.sign_in(bot, body, by=self.user)
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )  # fmt: skip
     def connect(
         self, client_id: int, bot_id: int, body: PhotoappConnectPageDto

@@ -27,29 +27,35 @@ class SocialnetViewSet(ChannelViewSet):
         TAG, "Post Socialnet", access=BEARER, returns=Message, status=201, also={409: Error}
     )(ChannelViewSet.send)
     list_accounts = operation(
-        TAG, "Client Messenger List Pages", access=BEARER, waits=True, also={409: Error, 502: Error}
-    )(ChannelViewSet.list_accounts)
+        TAG, "Client Messenger List Pages", access=BEARER, waits=True,
+        also={409: Error, 502: Error, 503: Error},
+    )(ChannelViewSet.list_accounts)  # fmt: skip
     # The same as Add Socialnet Access Token.
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
 
     @operation(
         TAG, "Client Messenger Connect", access=ADMIN, waits=True,
-        also={400: Error, 502: Error},
+        also={400: Error, 502: Error, 503: Error},
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
         """Begin a person's consent at the provider, or complete it with `code` and `state`.
 
-        Without `code`, the response's `consent_url` is the consent page to send the person to. It
-        redirects to `redirect_uri` with `code` and `state`. Send both here to store the person's
-        token, then list the pages and connect one. 400 `invalid_state` if the state is missing,
-        was used, has expired, or was issued for another person or bot.
+        First, leave out `code` and send the person to the response's `consent_url`. The provider
+        redirects them to `redirect_uri` with `code` and `state`, or with `error` instead of `code`
+        if they decline; then begin again. Send `code` and `state` here to store the person's token,
+        list the pages with *Client Messenger List Pages*, and connect one with *Client Messenger
+        Connect Page*.
+
+        Both responses are the bot's connection, with its `id` and `bot_id`: `pending`, and without
+        an account until a page is connected. 400 `invalid_state` if the state is missing, was used,
+        has expired, or was issued for another person, bot or `redirect_uri`.
         """
         bot = self.bot(client_id, bot_id)
         return connections.consent(bot, self.provider, by=self.user, **dict(body))
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )  # fmt: skip
     def connect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
@@ -82,7 +88,7 @@ class SocialnetViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Reconnect A Page Of Client", access=ADMIN, waits=True, body_is_optional=True,
-        also={409: Error, 502: Error},
+        also={409: Error, 502: Error, 503: Error},
     )  # fmt: skip
     def reconnect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto

@@ -28,7 +28,8 @@ from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
-    302: "Redirects to another page.",
+    202: "Accepted; no body.",
+    302: "Redirects to the `redirect_uri`.",
     304: "Nothing changed since the ETag in If-None-Match; no body.",
     400: "Malformed request, for example an unreadable body or a wrong Host header.",
     401: "No credential, or one that is invalid or has expired.",
@@ -41,19 +42,24 @@ REASONS = {
     415: "The body has an unsupported media type.",
     431: "The headers are too large: more than 16 KiB.",
     429: "Too many requests or attempts; wait for the seconds in `Retry-After`.",
-    502: "The messaging provider (`provider_refused`) or the mail server (`mail_failed`) refused.",
-    422: "A field is missing or invalid; the error names it.",
+    502: "Another server refused, or could not be reached.",
+    422: "A field is missing or invalid: each item of `detail` says where (`loc`) and what is wrong"
+    " (`msg`).",
     503: "Not possible now; the code says why.",
 }
-# The reason for a 503 of operations that call another server.
-NOT_SET_UP = (
-    "Not possible now; the code says why. On this server, the messaging provider"
-    " (`channel_not_configured`) or the mail server (`mail_not_configured`) may not be set up."
-)
-# The meaning of the codes of a 503 that most operations may return.
+# The meaning of codes whose meaning does not depend on the operation.
 _MEANINGS = {
-    "unavailable": "a part of the platform can't be reached or is full: try again later",
+    "channel_not_configured": "this server is not set up for the channel",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
+    "idempotency_key_reused": "the key came with another body; this error has a `code`",
+    "insufficient_credits": "the credits that are left do not cover the call",
+    "invalid_visitor_token": "the Visitor-Token is wrong or has expired",
+    "mail_failed": "the mail server did not accept the mail",
+    "mail_not_configured": "this server has no mail server",
+    "provider_refused": "the messaging provider refused, or could not be reached",
+    "request_in_flight": "the first request with this Idempotency-Key is not finished",
+    "subscription_inactive": "the trial or the plan has ended",
+    "unavailable": "a part of the platform can't be reached or is full: try again later",
 }
 
 
@@ -154,6 +160,8 @@ class OperationSchema(AutoSchema):
         declared = self.declared
         bodies = {str(declared.status): self._success(declared.returns)}
         if declared.streams:
+            if declared.returns is None:
+                bodies["200"]["description"] = "A stream of server-sent events."
             bodies["200"].setdefault("content", {})["text/event-stream"] = self._stream(
                 declared.streams
             )
@@ -204,7 +212,8 @@ class OperationSchema(AutoSchema):
         if shape is not returns:
             schema = {"type": "array", "items": schema}
         first = get_args(shape)[0] if isinstance(shape, UnionType) else shape
-        description = (first.__doc__ or "").strip().split("\n")[0]
+        # The first paragraph, which may have several lines.
+        description = " ".join((first.__doc__ or "").strip().partition("\n\n")[0].split())
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
@@ -235,8 +244,7 @@ class OperationSchema(AutoSchema):
     def _refusal(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
-        calls_server = status == 503 and 502 in self.declared.also
-        reason = NOT_SET_UP if calls_server else REASONS.get(status, "Refused.")
+        reason = REASONS.get(status, "Refused.")
         codes = ", ".join(
             f"`{code}` ({_MEANINGS[code]})" if code in _MEANINGS else f"`{code}`"
             for code in self._codes(status)
@@ -249,13 +257,18 @@ class OperationSchema(AutoSchema):
     def _codes(self, status: int) -> list[str]:
         """The codes of a status: the usual ones, and those in the operation's description."""
         declared, is_post = self.declared, self.method == "POST"
+        calls_provider = 502 in declared.also and "`mail_failed`" not in declared.description
         usual: list[tuple[object, int, str]] = [
             (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
             (declared.access.takes_visitor, 401, "invalid_visitor_token"),
+            (True, 402, "insufficient_credits"),
             (True, 402, "subscription_inactive"),
             (is_post, 409, "request_in_flight"),
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
+            (calls_provider, 502, "provider_refused"),
             (declared.access.security, 503, "client_frozen"),
+            # All channels but those whose accounts have their own tokens need the platform's app.
+            (calls_provider and 503 in declared.also, 503, "channel_not_configured"),
         ]
         codes = [code for applies, of, code in usual if applies and of == status]
         named = re.findall(r"`(\w+)`", declared.description)
@@ -354,8 +367,8 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "in": "header",
     "name": idempotency.HEADER,
     "required": False,
-    "description": "Makes it safe to repeat the request for 24 hours, or for a minute if the"
-    " response has credentials. The same key with the same body returns the first response again,"
+    "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
+    " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; with a different body, it is a 422"
     " `idempotency_key_reused`; while the first request is still being served, a 409"
     " `request_in_flight`.",
@@ -367,14 +380,14 @@ VISITOR_TOKEN: dict[str, Any] = {
     "name": "Visitor-Token",
     "required": False,
     "description": "For public keys: who the visitor is. Send the `visitor_token` from the response"
-    " that created or returned the chat; without it, a public key finds no existing chat (404)."
-    " Ignored with other credentials.",
+    " that created or returned the chat; without it, a public key finds no existing chat (404). A"
+    " wrong or expired token is a 401 `invalid_visitor_token`. Ignored with other credentials.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     **IDEMPOTENCY_KEY,
-    "description": "Makes it safe to repeat the request for 24 hours, or for a minute if the"
-    " response has credentials. The same key with the same body returns the first response again,"
+    "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
+    " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
     " `request_in_flight`. With a different body, it is a new request.",
 }

@@ -9,9 +9,13 @@ from chatplatform.api import code_samples
 from chatplatform.api.code_samples import operations
 from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
-from chatplatform.api.shapes import REQUEST_RULE
 
 _REF = "#/components/schemas/"
+# The sentences of a field's description that only concern requests.
+_REQUEST_RULES = re.compile(
+    r"(?<=\.) (?:A request|A change|Required to|Set it to null|The host in the example|422)\b"
+    r".*?\.(?=\s|$)"
+)
 _REFUSALS = (
     "An error has a JSON body with `detail`, a sentence; `code`, which never changes; and"
     " `request_id`. In a 422 for invalid fields, the body has only `detail`, a list of what is"
@@ -143,7 +147,7 @@ def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     for part in result.get("properties", {}).values():
         part.pop("readOnly", None)
         if "description" in part:
-            part["description"] = part["description"].partition(REQUEST_RULE)[0]
+            part["description"] = _REQUEST_RULES.sub("", part["description"])
     return result
 
 

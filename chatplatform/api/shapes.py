@@ -35,8 +35,6 @@ NOT_BLANK = r"[^\s\x1c-\x1f]"
 MAX_LEVELS = 16
 # The context in which requests are validated: `read_only` fields are ignored.
 REQUEST = {"is_request": True}
-# Begins the part of a field's description that only concerns requests.
-REQUEST_RULE = " A request may repeat it"
 
 
 def _clean(text: str) -> str:
@@ -202,7 +200,7 @@ def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
     `path` is the name of a path parameter; a value that differs from the parameter's is a 422.
     """
     if path:
-        description += f"{REQUEST_RULE}; if it differs from the path's `{path}`: 422."
+        description += f" A request may repeat it; if it differs from the path's `{path}`: 422."
     marks: dict[str, Any] = {"readOnly": True} | ({"x-path-parameter": path} if path else {})
     return Field(None, description=description, json_schema_extra=marks, **extra)
 

@@ -226,6 +226,23 @@ def test_an_operation_that_declares_a_conflict_says_which():
     assert silent == set()
 
 
+def test_a_reply_does_not_say_what_only_concerns_requests(document):
+    schemas = document["components"]["schemas"]
+    for name, field, words in (
+        ("Bot", "bot_name", "Required to create a bot."),
+        ("Bot", "url_setup", "Set it to null to make it automatic again."),
+        ("ClientConfig", "holidays", "A request replaces the whole list."),
+        ("WebUrl", "url", "422 if the host does not exist"),
+    ):
+        request, reply = (
+            schemas[f"{name}{kind}"]["properties"][field]["description"]
+            for kind in ("Input", "Dto")
+        )
+        assert words in request
+        assert words not in reply
+        assert len(reply) > 20
+
+
 def test_requests_are_closed_and_replies_are_open(document):
     schemas = document["components"]["schemas"]
     assert schemas["ChatCreation"]["additionalProperties"] is False

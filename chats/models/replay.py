@@ -55,11 +55,11 @@ class Replay(TenantModel):
 
 
 class ReplayChange(models.TextChoices):
-    """How today's reply differs from the original."""
+    """How the reply in the replay differs from the original."""
 
-    GAINED = "gained"  # answered today, not then
-    LOST = "lost"  # answered then, not today
-    CHANGED = "changed"  # answered both times, from another source today
+    GAINED = "gained"  # answered in the replay, not then
+    LOST = "lost"  # answered then, not in the replay
+    CHANGED = "changed"  # answered both times, from another source
     ANSWERED = "answered"  # answered both times, from the same source
     UNANSWERED = "unanswered"  # answered neither time
 

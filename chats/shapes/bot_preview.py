@@ -5,22 +5,33 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.shapes import Language, Shape
-from chats.shapes.insight import ChatGptMessage
+from chatplatform.api.shapes import Language, Shape, Text
+from chats.shapes.insight import MAX_SUMMARISED_CHARS
 from chats.shapes.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
 
 
-class GenerateChatRequest(Shape):
-    """The dialogue so far, and how to return the reply."""
+class PreviewMessage(Shape):
+    """A message of a preview, in the format of chat models."""
 
-    messages: list[ChatGptMessage] = Field(
+    role: Literal["user", "assistant"] = Field(
+        description="Who wrote the message: the customer (`user`) or the bot (`assistant`). The"
+        " bot has its own instructions, so there is no `system`."
+    )
+    content: Text = Field(
+        description="The text, 1 to 8,000 characters.", max_length=MAX_SUMMARISED_CHARS
+    )
+
+
+class GenerateChatRequest(Shape):
+    """Messages of a preview, and how to return the reply."""
+
+    messages: list[PreviewMessage] = Field(
         default_factory=list,
         max_length=MAX_MESSAGES,
-        description="The dialogue: at most 50 messages with the role `user` or `assistant`, the"
-        " last one `user`. `system` and `tool` are refused, because the bot has its own"
-        " instructions.",
+        description="At most 50 messages, the last one from `user`. For a new preview: the whole"
+        " dialogue. For an existing one: only what comes after the dialogue so far.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(
@@ -31,8 +42,6 @@ class GenerateChatRequest(Shape):
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
-        if any(message.role not in {"user", "assistant"} for message in self.messages):
-            raise ValueError("messages must have the role user or assistant")
         texts = [message.content for message in self.messages]
         if any(not text.strip() or len(text) > 8000 for text in texts):
             raise ValueError("each message must have 1 to 8,000 characters")
@@ -63,7 +72,12 @@ class GeneratedChat(Shape):
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null while pending."
     )
-    status: TurnStatus
+    status: TurnStatus = Field(
+        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
+        " the customer to rephrase. `pending`: the reply comes later, as a message of the"
+        " conversation. `handed_off`: an agent will answer. `not_expected`: the bot will not"
+        " answer, for example because an agent has the conversation."
+    )
     handoff_reason: str | None = Field(
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )

@@ -69,7 +69,9 @@ class Conversation(Shape):
         description="The agent who has the conversation; null if none does.",
     )
     priority: ConversationPriority = "normal"
-    version: int = Field(description="Increases with each change of owner or status.")
+    version: int = Field(
+        description="Increases with each change of `status`, `assign_type` or `assignee`."
+    )
     customer_id: int = Field(
         description="The customer's id on the platform, for *Get Customer By Id*; yours is"
         " `customer.external_id`."
@@ -117,8 +119,9 @@ class Conversation(Shape):
     )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
-        description="The newest message that the customer may see; null if there is none. Messages"
-        " of the bot and the platform are left out while the bot does not have the conversation.",
+        description="The newest message, apart from internal notes and the welcome; null if there"
+        " is none. Left out are also the message that announces a handover and, while the queue or"
+        " an agent has the conversation, all messages of the bot and the platform.",
     )
     last_message_at: Moment | None = Field(
         None,
@@ -137,11 +140,11 @@ class Conversation(Shape):
     ended_by: EndedBy | None = Field(
         None,
         description="Who ended the conversation; null while it has not ended. `customer`: the"
-        " customer, or your server for them. `agent`: someone on your team. `bot`: a bot, only in"
-        " imported conversations."
-        " `inactivity`: there was no message for `inactivity_end_minutes`. `api`: your server, with"
-        " *End Conversation* or by blocking the customer. `merged`: the platform, because the"
-        " customer has another conversation.",
+        " customer, or your server on their behalf. `agent`: someone on your team. `bot`: a bot,"
+        " only in imported conversations. `inactivity`: the platform, after"
+        " `inactivity_end_minutes` without a message. `api`: your server, with *End Conversation*"
+        " or by blocking the customer. `merged`: the platform, because the customer continues in"
+        " another conversation.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"
@@ -154,9 +157,9 @@ class Conversation(Shape):
         None, description="Where the customer is, as given when the conversation was opened."
     )
     metadata: FreeObject = Field(
-        description="Your own keys and values, as given when the conversation was opened. A"
-        " messaging channel adds `referral` (what led the customer here) and `consent` (how they"
-        " agreed to receive messages)."
+        description="Your own keys and values, as given when the conversation was opened. On a"
+        " messaging channel, the platform adds `referral` (the link or advertisement that led the"
+        " customer here) and `consent` (how the customer agreed to get a template)."
     )
     created_at: Moment = Field(description="When the conversation was opened.")
 
@@ -201,8 +204,9 @@ class ChatCreation(Shape):
     )
     message: MessageText | None = Field(
         None,
-        description="The customer's first message. The response does not wait for the answer: list"
-        " the conversation's messages later, or wait for the event `message.created`.",
+        description="The customer's first message. The response does not wait for the answer: *Get"
+        " chat conversation history* shows it later, and the webhook event `message.created`"
+        " reports it.",
     )
     channel: OwnChannel = Field(
         "api", description="Where the customer writes: website (`web`) or your server (`api`)."
@@ -385,7 +389,8 @@ class ChatsQuery(Page):
 
 
 class ChatCounts(Shape):
-    """How many conversations are in each view of the desk; each count stops at 10,000."""
+    """How many conversations are in each view of the desk; each count stops at 10,000. The fields
+    name the filters of *Get Chats*."""
 
     mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
     unassigned: int = Field(

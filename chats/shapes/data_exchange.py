@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Generic, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
 from chatplatform.api.pagination import Item, ListPage, Page
 from chatplatform.api.shapes import JsonObject, Moment, Shape, Text, iso
@@ -25,7 +25,8 @@ class PortableTag(Shape):
     source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
     confidence: float | None = Field(
         None,
-        description="How well the tag fits, 0..1, if an engine added it; null if a person did.",
+        description="If AI added the tag: how well it fits, 0..1, which is not a probability."
+        " Otherwise null.",
     )
     created_at: Moment = Field(description="When the tag was added.")
 
@@ -63,7 +64,13 @@ class PortableSummary(Shape):
 class ConversationEntity(Conversation):
     """A conversation with all its stored data except the messages."""
 
-    version: Number = Field(description="Increases with each change of owner or status.")
+    version: Number = Field(
+        description="Increases with each change of `status`, `assign_type` or `assignee`."
+    )
+    last_message: SerializeAsAny[Message] | None = Field(
+        None,
+        description="Always null: *Migration tool - Migrate chat messages* lists the messages.",
+    )
     unread_count: Number = Field(
         description="How many of the customer's messages no agent has read."
     )

@@ -32,7 +32,9 @@ class ChatAssignDto(Shape):
 
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
-    assign_type: AssignTypeEnum = Field(description="Who must act next.")
+    assign_type: AssignTypeEnum = Field(
+        description="Who gets the conversation: an agent, the queue or the bot."
+    )
     user_id: RowId | None = Field(
         None,
         description="The agent's user id, with `assign_type` `agent`. If left out, you get the"
@@ -255,15 +257,22 @@ class NewPushSubscription(Shape):
     )
 
     endpoint: Text = Field(
-        description="The https URL at the browser's push service.",
+        description="The URL at the browser's push service, which must be https.",
         max_length=1000,
         pattern=r"^https?://[^\s]+$",
     )
     keys: PushKeys = Field(description="The keys with which messages to the browser are encrypted.")
+    expiration_time: float | None = Field(
+        None,
+        alias="expirationTime",
+        allow_inf_nan=False,
+        description="When the browser's subscription expires, in milliseconds since 1970. Accepted"
+        " and ignored.",
+    )
 
 
 class PushSubscription(Shape):
-    """A browser in which you get push notifications while your inbox is closed."""
+    """A browser in which you get push notifications about what you have not read yet."""
 
     id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
     device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
@@ -347,15 +356,16 @@ class SavedReplyDto(Shape):
         default_factory=dict,
         min_length=1,
         max_length=50,
-        description="The text by language, at most 8,000 characters each; required to create a"
-        " reply. Variables: `{customer.name}`, `.email`, `.phone`, `.external_id`,"
-        " `.attributes.<name>`, `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give"
-        " a fallback for an unknown value like this: `{customer.name|there}`.",
+        description="The text by language, at most 8,000 characters each. Required to create a"
+        " reply. A change replaces the texts in all languages. Variables: `{customer.name}`,"
+        " `.email`, `.phone`, `.external_id`, `.attributes.<name>`, `{agent.name}`, `{bot.name}`,"
+        " `{client.name}`, `{chat.code}`. Give a fallback for an unknown value like this:"
+        " `{customer.name|there}`.",
     )
     is_shared: bool = Field(
         False,
         description="true: the whole team can use the saved reply, and only admins can change it;"
-        " false: only you see it.",
+        " false: only you see it. A change that leaves it out keeps it.",
     )
     id: int | None = read_only("The saved reply's id.")
     created_at: Moment | None = read_only("When the saved reply was created.")
@@ -443,7 +453,10 @@ class FeedQuery(Shape):
         " callers that cannot set one. If left out, the feed starts now.",
     )
     ticket: Text | None = Field(
-        None, max_length=100, description="A one-time ticket instead of the Authorization header."
+        None,
+        max_length=100,
+        description="A one-time ticket from *Create Chat Events Ticket*, instead of the header"
+        " Authorization.",
     )
 
 
@@ -461,7 +474,7 @@ class Typing(Shape):
 
     is_typing: bool = Field(
         True,
-        description="true while you or the visitor types, false once the typing stops. After 10"
+        description="true while you or the customer types, false once the typing stops. After 10"
         " seconds it counts as stopped, so repeat true.",
     )
 

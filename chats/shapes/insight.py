@@ -78,8 +78,9 @@ class Tag(Shape):
     )
     confidence: float | None = Field(
         None,
-        description="How well the tag fits, 0..1, if an engine added it: its similarity to the"
-        " tag's examples, or the model's own rating, which is no probability. Else null.",
+        description="If AI added the tag: how well it fits, 0..1, which is not a probability. It is"
+        " the similarity to the tag's examples or, with a language model, the model's own rating."
+        " Otherwise null.",
     )
     count: int | None = Field(
         None,
@@ -114,8 +115,9 @@ class Tags(Shape):
     """The tags of a conversation."""
 
     tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
-        description="The tags; a conversation has at most"
-        f" {MAX_TAGS}. A request may give names instead of objects; case is ignored.",
+        description=f"The tags; a conversation has at most {MAX_TAGS}. A request may give names"
+        " instead of objects. Of names that differ only in case, the first counts: of up to 100"
+        f" items, at most {MAX_TAGS} different ones may remain.",
         max_length=100,
         examples=[["refund", "vip"]],
     )

@@ -28,12 +28,18 @@ TurnStatus = Annotated[
     Field(
         description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
         " the customer to rephrase. `pending`: the answer comes later, as a message of the"
-        " conversation: list its messages again, or wait for the event `message.created`, which"
-        " previews do not trigger. `handed_off`: an agent will answer. `not_expected`: the bot will"
-        " not answer, for example because `reply` is `none` or an agent has the conversation."
+        " conversation: get its history again, or wait for the webhook event `message.created`,"
+        " which previews do not trigger. `handed_off`: an agent will answer. `not_expected`: the"
+        " bot will not answer, for example because `reply` is `none` or an agent has the"
+        " conversation."
     ),
 ]
 ReplyMode = Literal["wait", "async", "stream", "none"]
+_REPLY = (
+    "`wait`: the response contains the answer, or is 202 `pending` after a minute without one."
+    " `async`: the response comes at once, as 202 `pending` if an answer will follow. `stream`:"
+    " server-sent events. `none`: the bot does not answer."
+)
 MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
 ClientMessageId = Annotated[
     OwnId | None,
@@ -198,12 +204,13 @@ class Message(Shape):
     sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
         None,
-        description="Who the message was for; null for a note, and while the conversation was in"
-        " the queue.",
+        description="Who the message was for: the customer or, for a message of the customer, the"
+        " bot or agent who had the conversation. Null for a note, and for a message of the customer"
+        " while the conversation waited in the queue.",
     )
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
-        description="How far the message's delivery is. `pending`: to be sent by the channel."
+        description="The delivery status. `pending`: to be sent by the channel."
         " `sent`: accepted by the channel, or stored. `delivered`, `read`: reported by the channel,"
         " the website, your app or the desk. `failed`: `error` says why."
     )
@@ -256,12 +263,12 @@ class Message(Shape):
     )
     metadata: FreeObject = Field(
         default_factory=dict,
-        description="Your own keys and values. On a messaging channel also what the channel"
-        " reported, such as `lines`: what the message refers to or contains besides text, each with"
-        " a `kind` and perhaps a `text` and a `url`; `no_words`: true if the customer wrote no"
-        " text, so that the message's text describes what they sent; `payload`: the value of the"
-        " option that they chose; `pricing`: the provider's price category, how many parts it"
-        " charges, and their `cost` if you have entered a price.",
+        description="Your own keys and values, as sent with the message. On a messaging channel,"
+        " the platform adds what the channel reported. `lines`: what the message refers to or"
+        " contains besides text, each with a `kind` and perhaps a `text` and a `url`. `no_words`:"
+        " true if the customer wrote no text, so that the message's text describes what they sent."
+        " `payload`: the value of the option that they chose. `pricing`: the provider's price"
+        " category, how many parts it charges, and their `cost` if you have entered a price.",
     )
 
     @classmethod
@@ -337,7 +344,8 @@ class NewMessage(Shape):
         default_factory=list,
         max_length=10,
         description="Links to files, and locations; at most 10. The platform passes links on and"
-        " never fetches them. To upload a file, use the operation for messages with files.",
+        " never fetches them. To upload files, use *Manual Chat With Files* or, for a customer,"
+        " *Send message with files in chat conversation*.",
     )
 
     @model_validator(mode="after")
@@ -371,12 +379,7 @@ class ConvMessage(NewMessage):
         None,
         description="The message's language as a BCP 47 code; detected if left out.",
     )
-    reply: ReplyMode = Field(
-        "wait",
-        description="`wait`: the response contains the answer, or is 202 `pending` after a minute"
-        " without one. `async`: the response comes at once, as 202 `pending` if an answer will"
-        " follow. `stream`: server-sent events. `none`: the bot does not answer.",
-    )
+    reply: ReplyMode = Field("wait", description=_REPLY)
 
 
 class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
@@ -385,9 +388,7 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
     """A customer's message with files."""
 
     message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
-    reply: ReplyMode = Field(
-        "wait", description="As in *Send message in existing chat conversation*."
-    )
+    reply: ReplyMode = Field("wait", description=_REPLY)
 
     @property
     def words(self) -> ConvMessage:

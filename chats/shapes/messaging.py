@@ -173,12 +173,13 @@ class MessageRequest(Shape):
         None,
         description="When the message was sent, if you import history; not in the future. Such a"
         " message is stored and counted, but has no effect: no reply, event or delivery, no change"
-        " of owner or status, nothing unread. An ended conversation accepts it too.",
+        " of assignee or status, nothing unread. An ended conversation accepts it too.",
     )
     generate_reply: bool = Field(
         False,
         description="Whether the bot should answer this message. The response does not contain the"
-        " answer: list the messages later, or wait for the event `message.created`.",
+        " answer: *List Messages* shows it later, and the webhook event `message.created` reports"
+        " it.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,

@@ -131,7 +131,7 @@ class ChatCustomer(CustomerInfo):
 
 
 class CustomerDto(CustomerInfo):
-    """A customer of the client.
+    """A customer of your company.
 
     In a request, null clears a field; fields left out keep their values.
     """

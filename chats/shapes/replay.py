@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from bots.shapes.search import CONFIDENCE
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, example
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
@@ -40,15 +41,13 @@ class OriginalReply(Shape):
 
 
 class CurrentReply(OriginalReply):
-    """The bot's reply today."""
+    """The bot's reply in the replay."""
 
     handoff_reason: str | None = Field(
-        description="Why the bot would hand over today; null if it would not.",
+        description="Why the bot hands over in the replay; null if it does not.",
     )
     engine: str | None = Field(description="The engine that answered; null if none did.")
-    confidence: float | None = Field(
-        description="The search's confidence, 0..1; null if there was no search."
-    )
+    confidence: float | None = Field(description=f"{CONFIDENCE}; null if there was no search.")
 
     @classmethod
     def from_reply(cls, reply: Any) -> "CurrentReply":
@@ -56,7 +55,7 @@ class CurrentReply(OriginalReply):
 
 
 class ReplayedTurn(Shape):
-    """A reply of the bot next to its reply today."""
+    """A reply of the bot next to its reply in the replay."""
 
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     question: str = Field(description="What the customer asked.")
@@ -65,7 +64,7 @@ class ReplayedTurn(Shape):
         description="Whether the bot called functions for the original reply; a replay calls none."
     )
     then: OriginalReply = Field(description="The original reply.")
-    today: CurrentReply = Field(description="The bot's reply today, which is not sent.")
+    today: CurrentReply = Field(description="The bot's reply in the replay, which is not sent.")
 
     @classmethod
     def of(cls, reply: Message, current: Any) -> "ReplayedTurn":
@@ -85,7 +84,7 @@ class ReplayRequest(Shape):
 
     model_config = example(day="2026-11-20", limit=200)
 
-    day: date = Field(description="The day, in the client's time zone.")
+    day: date = Field(description="The day, in your company's time zone.")
     limit: int = Field(
         1000,
         ge=1,
@@ -99,7 +98,7 @@ class ReplayDto(Shape):
     """A replay: the bot replies once more to its questions of one day, without sending anything."""
 
     id: uuid.UUID = Field(description="The replay's id.")
-    day: date = Field(description="The day of the original replies, in the client's time zone.")
+    day: date = Field(description="The day of the original replies, in your company's time zone.")
     status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
     error: str | None = Field(
         description="Why the replay failed; null if it did not. Replies already replayed are kept."
@@ -111,15 +110,15 @@ class ReplayDto(Shape):
     )
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="How many questions were not answered originally, but would be today; a person"
-        " must check whether the new answers are right."
+        description="How many questions were not answered originally, but are in the replay; a"
+        " person must check whether the new answers are right."
     )
     lost: int = Field(
-        description="How many questions were answered originally, but would not be today."
+        description="How many questions were answered originally, but not in the replay."
     )
     changed: int = Field(
-        description="How many questions are answered both times, but from another first source"
-        " today; a person must check which answer is right."
+        description="How many questions are answered both times, but from another first source in"
+        " the replay; a person must check which answer is right."
     )
     answered: int = Field(
         description="How many questions are answered both times, from the same first source."
@@ -154,10 +153,10 @@ class ReplayedQuery(Page):
 
     change: ReplayChange | None = Field(
         None,
-        description="Only replies with this outcome: `gained` (not answered originally, answered"
-        " today), `lost` (the reverse), `changed` (answered both times, but from another first"
-        " source today), `answered` (both times, from the same first source) or `unanswered`"
-        " (neither time).",
+        description="Only replies with this outcome: `gained` (not answered originally, answered in"
+        " the replay), `lost` (the reverse), `changed` (answered both times, but from another first"
+        " source in the replay), `answered` (both times, from the same first source) or"
+        " `unanswered` (neither time).",
     )
 
 
@@ -168,11 +167,14 @@ class ReplayedReplyDto(Shape):
     chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     change: ReplayChange = Field(
-        description="How the reply of today compares with the original, as in the filter `change`."
+        description="How the reply in the replay compares with the original, as in the filter"
+        " `change` of *Get Replayed Replies*."
     )
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")
-    today: OriginalReply = Field(description="The bot's reply today, cut at 4,000 characters.")
+    today: OriginalReply = Field(
+        description="The bot's reply in the replay, cut at 4,000 characters."
+    )
 
     @classmethod
     def from_row(cls, row: ReplayedReply) -> "ReplayedReplyDto":

@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import BaseModel, Field, ValidationError
 
 from bots.models import Chunk
+from bots.shapes.search import CONFIDENCE
 from chatplatform.api.shapes import Shape
 from chats import models
 from chats.shapes.bot_preview import Usage
@@ -187,9 +188,7 @@ class ReplyReceipt(Shape):
     handoff_reason: str | None = Field(
         description="Why the conversation was handed over; null if it was not.",
     )
-    confidence: float | None = Field(
-        description="The probability, 0..1, that the passages contain the answer."
-    )
+    confidence: float | None = Field(description=f"{CONFIDENCE}; null if there was no search.")
     threshold: float | None = Field(
         description="The confidence that an answer needed at that time, 0..1."
     )

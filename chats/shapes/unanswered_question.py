@@ -63,7 +63,7 @@ class UnansweredQuestion(Shape):
         " when it was asked again. A new unanswered question opens the group again."
     )
     document_id: int | None = Field(
-        description="The document with the written answer; null if there is none."
+        description="The document with the written answer; null if nobody has written one yet."
     )
     asked_again_at: Moment | None = Field(
         description="When the bot was last asked again; null if never."

@@ -276,6 +276,13 @@ def test_what_is_no_subscription_is_refused(ben, change):
     assert not PushSubscription.objects.exists()
 
 
+@pytest.mark.parametrize("expires", [None, 1795226399980, 1795226399980.5])
+def test_a_browsers_subscription_is_taken_as_it_is(ben, expires):
+    """`PushSubscription.toJSON()` has `expirationTime` too, which is null in most browsers."""
+    assert ben.post(PATH, {**PUSH, "expirationTime": expires}).status_code == 201
+    assert ben.post(PATH, {**PUSH, "expirationTime": "soon"}).status_code == 422
+
+
 def test_each_sees_and_ends_only_their_own(service, ann, ben, cara, nobody, server):
     chrome = "Mozilla/5.0 (Linux; Android 15) Chrome/140.0"
     subscribed(service, ben, **{"User-Agent": chrome})

@@ -43,9 +43,9 @@ class InsightViewSet(ChatsViewSet):
         """Start a run that summarises every matching conversation without an up-to-date summary;
         without a body, every such conversation of your company, except previews.
 
-        Workers do it; a `GET` of this path with `/` and the returned `id` shows the progress. Each
-        summary costs 1 credit, or with a language model its tokens. A company has one run at a
-        time: 409 `summary_running` with its `job_id` while one is running.
+        Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the returned `id` shows the
+        progress. Each summary costs 1 credit, or with a language model its tokens. A company has
+        one run at a time: 409 `summary_running` with its `job_id` while one is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -77,36 +77,48 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Update Client Tag", access=ADMIN, also={409: Error})
     def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
-        """Rename a tag or change its colour. 409 `tag_exists`: merge the two instead.
+        """Rename a tag or change its colour; fields left out keep their value.
 
-        A job renames it in the conversations that have it; each triggers `tags.updated`.
+        In conversations, it is renamed in the background; each conversation triggers the webhook
+        event `tags.updated`. 409 `tag_exists` if another tag has this name: merge the two with
+        *Merge Client Tag* instead.
         """
         return tags.update(self.user, tag_id, body)
 
     @operation("AI / chat", "Merge Client Tag", access=ADMIN)
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
-        """Delete a tag and have a job replace it with the tag `into` in all conversations; returns
-        that tag."""
+        """Replace a tag with the tag `into`, which is returned, and delete it.
+
+        In conversations, it is replaced in the background. 422 if no other tag has the name `into`.
+        """
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag and have a job remove it from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
     def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Add tags to a conversation; the response has all of its tags."""
+        """Add tags to a conversation; the response has all of its tags.
+
+        Names that are not in your list of tags are added to it. 422 if the conversation would have
+        more than 20 tags.
+        """
         return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Update Tags For Chat", access=BEARER)
     def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Replace all tags of a conversation, also those that an engine added."""
+        """Replace all tags of a conversation, including those added by AI.
+
+        A tag that stays keeps its `source`. Names that are not in your list of tags are added to
+        it. An empty list removes all tags of the conversation.
+        """
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags that it is sure of; returns all tags of the conversation.
+        """Have AI add the tags that it is sure of; returns all tags of the conversation.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
@@ -117,7 +129,7 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Get the tags that an engine proposes for the conversation, best first; nothing is stored.
+        """Get the tags that AI proposes for the conversation, best first; nothing is stored.
 
         These include tags that are too uncertain for *Auto Generate Tag With Ai*; the costs are the
         same.

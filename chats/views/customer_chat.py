@@ -90,7 +90,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """Get a conversation; with a public key, the response includes a new `visitor_token`."""
+        """Get a conversation; with a public key, as a `VisitorConversation` with a new
+        `visitor_token`."""
         return self._shown(self._chat(chat_id))
 
     @visitor_operation(
@@ -101,7 +102,7 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
         After a 202, or a status `pending`, the reply appears in *Get chat conversation history*,
-        and the event `message.created` reports it. The server-sent events are `message` (as
+        and the webhook event `message.created` reports it. The server-sent events are `message` (as
         stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
         `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
         the turn's `status` says what happens instead.
@@ -124,8 +125,8 @@ class ClientChatViewSet(ChatsViewSet):
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as delivered to the customer.
 
-        Each message that was not delivered yet triggers `message.delivered`. 409 `channel_reports`
-        on a messaging channel, which reports delivery itself.
+        Each message that was not delivered yet triggers the webhook event `message.delivered`. 409
+        `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.DELIVERED)
 
@@ -133,8 +134,8 @@ class ClientChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as read by the customer.
 
-        Each message that was not read yet triggers `message.read`. 409 `channel_reports` on a
-        messaging channel, which reports delivery itself.
+        Each message that was not read yet triggers the webhook event `message.read`. 409
+        `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
 
@@ -149,7 +150,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Download Transcript", returns=TRANSCRIPT, also={409: Error})
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
-        """Download the transcript as plain text; 409 `export_off` as in *Get Transcript*."""
+        """Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is
+        false."""
         chat = self._chat(chat_id)
         transcript = customer_transcripts.make(chat)
         zone = ZoneInfo(query.timezone or chat.client.timezone)
@@ -162,10 +164,11 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """Mail the transcript as a text file; the mail is in the conversation's language.
+        """E-mail the transcript as a text attachment.
 
-        202 means that the mail will be sent. 409 `export_off` as in *Get Transcript*; 503
-        `mail_not_configured` if the platform has no mail server. 429 above 5 mails a day per
+        202 means that the mail will be sent; it is in the conversation's language. 409 `export_off`
+        if the bot's `export_enabled` is false; 503 `mail_not_configured` if the platform has no
+        mail server. 429 above 5 mails a day per
         conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
         """
         customer_transcripts.ask_by_mail(
@@ -203,8 +206,11 @@ class ClientChatViewSet(ChatsViewSet):
     def send_files(
         self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
     ) -> HttpResponseBase:
-        """Store a customer's message with files; the reply comes as in *Send message in existing
-        chat conversation*.
+        """Store a customer's message with files, and wait for the reply, stream it, or get it
+        later.
+
+        After a 202, or a status `pending`, the reply appears in *Get chat conversation history*. A
+        stream has the events of *Send message in existing chat conversation*.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,
@@ -229,7 +235,8 @@ class ClientChatViewSet(ChatsViewSet):
 
         409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel
-        also `channel_not_connected` and `reply_window_closed`.
+        also `channel_not_connected` if the account is not connected, and `reply_window_closed` if
+        the customer's last message is too old for the channel.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         return Message.from_row(messages.append_by_assistant(self._chat(chat_id), body))

@@ -89,12 +89,15 @@ class MessagingViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Store a message from any sender. With `sent_at` it is history and has no effects.
 
+        With `generate_reply`, *List Messages* shows the bot's reply later.
+
         409 `chat_ended` if the conversation has ended, except for messages of the customer;
         `agent_has_chat` for a message of the bot while an agent has it; `already_answered` if the
         bot or system has replied to the message in `in_reply_to` already; `attachments_off` for a
         customer's files if the bot takes none; `client_message_id_taken` if another sender's
-        message has this id; on a messaging channel also `channel_not_connected` and
-        `reply_window_closed`. 403 `customer_blocked` for a message of a blocked customer.
+        message has this id; on a messaging channel also `channel_not_connected` if the account is
+        not connected, and `reply_window_closed` if the customer's last message is too old for the
+        channel. 403 `customer_blocked` for a message of a blocked customer.
         """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
@@ -150,7 +153,7 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
     def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """Get the newest summary; 404 if there is none yet."""
+        """Get the newest summary; 404 if the conversation has none yet."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
@@ -165,13 +168,18 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*;
-        returns all tags that engines added."""
+        """Have AI add the tags that it is sure of; returns all tags that AI has added.
+
+        A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
+        confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
+        of your tags is added, by its similarity to conversations that agents gave the tag; this
+        costs 1 credit. A conversation has at most 20 tags.
+        """
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
     def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """List the tags that engines added, without those of agents."""
+        """List the tags that AI has added, without those of people."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

@@ -68,17 +68,21 @@ class ChatViewSet(ChatsViewSet):
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
-        If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
-        its agent or an admin can reassign an agent's conversation. 409 `stale_version` if it is no
-        longer at `expected_version`, `bot_disabled` if it cannot go to the bot, `agent_gone` if the
-        agent has just been disabled, `chat_ended` if it has ended.
+        Any agent can assign a conversation that no agent has; one that an agent has, only this
+        agent or an admin: 409 `already_assigned`, also for the slower of two agents who claim it at
+        once. 422 if the person with `user_id` cannot have conversations: a viewer, or somebody who
+        is disabled or has not accepted the invitation. 409 `stale_version` if the conversation is
+        no longer at `expected_version`, `bot_disabled` if it cannot go to the bot, which is
+        disabled or has `agent_reply`, `agent_gone` if the agent has just been disabled,
+        `chat_ended` if the conversation has ended.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
-        """Return a conversation to the bot, or to the queue if the bot is disabled.
+        """Return a conversation to the bot, or to the queue if the bot is disabled or has
+        `agent_reply`.
 
         409 `already_assigned` if another agent has it and you are not an admin, `chat_ended` if it
         has ended.
@@ -93,8 +97,9 @@ class ChatViewSet(ChatsViewSet):
 
         A message to the customer assigns the conversation to you if no agent has it; if another
         agent has it, only an admin may write to the customer (409 `already_assigned`). 409
-        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` and
-        `reply_window_closed`. Notes can always be added. 409 `client_message_id_taken` if another
+        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
+        account is not connected, and `reply_window_closed` if the customer's last message is too
+        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
         sender's message, or a message of the other kind (note or not), has this id.
         """
         return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
@@ -109,8 +114,12 @@ class ChatViewSet(ChatsViewSet):
         """Send files to the customer, or add them to an internal note.
 
         The message's content has a signed link to each file, valid for a day. Files are always
-        served as downloads. 409 as in *Manual Chat*: `already_assigned`, `chat_ended`,
-        `channel_not_connected`, `reply_window_closed`, `client_message_id_taken`.
+        served as downloads. Like a text, files for the customer assign the conversation to you if
+        no agent has it. 409 `already_assigned` if another agent has it and you are not an admin,
+        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
+        account is not connected, and `reply_window_closed` if the customer's last message is too
+        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
+        sender's message, or a message of the other kind (note or not), has this id.
         """
         chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
@@ -121,21 +130,26 @@ class ChatViewSet(ChatsViewSet):
     def edit_message(
         self, chat_id: uuid.UUID, message_id: uuid.UUID, body: desk_shapes.MessageEdit
     ) -> dict[str, Any]:
-        """Replace the text of the latest message that you sent to the customer, who sees that it
-        was edited.
+        """Replace the text of your latest message to the customer, who sees that it was edited.
 
-        409 `not_latest_message` for any other message, `sent_by_channel` on a messaging channel,
-        which has already sent the message, `chat_ended` if the conversation has ended.
+        It may be followed by messages of others, such as the customer, and by notes. 409
+        `not_latest_message` for a message of somebody else, or an earlier one of yours;
+        `sent_by_channel` on a messaging channel, which has already sent the message; `chat_ended`
+        if the conversation has ended. 404 for a note, which cannot be edited.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
 
     @operation("AI / chat", "Delete Message", access=BEARER, returns=Message, also={409: Error})
     def delete_message(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> dict[str, Any]:
-        """Delete the text and files of the latest message that you sent to the customer, who sees
-        that it was deleted.
+        """Delete the text and files of your latest message to the customer, who sees that it was
+        deleted.
 
-        409 as in *Edit Message*: `not_latest_message`, `sent_by_channel` or `chat_ended`.
+        It may be followed by messages of others, such as the customer, and by notes. 409
+        `not_latest_message` for a message of somebody else, an earlier one of yours, or one that is
+        already deleted; `sent_by_channel` on a messaging channel, which has already sent the
+        message; `chat_ended` if the conversation has ended. 404 for a note, which cannot be
+        deleted.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
@@ -180,12 +194,15 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
-        """Count the conversations in each view of your desk, without previews."""
+        """Count the conversations in each view of your desk, without previews.
+
+        Each field names the filters with which *Get Chats* lists them; add `previews=false`.
+        """
         return inbox.counts(self.user)
 
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
-        """Get one conversation, with the same fields as in lists and events."""
+        """Get one conversation, with the same fields as in *Get Chats* and in webhook events."""
         return Conversation.from_row(self._chat(chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
@@ -228,8 +245,8 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Reopen Chat", access=BEARER, also={409: Error})
     def reopen(self, chat_id: uuid.UUID) -> Conversation:
-        """Reopen a conversation. A snoozed one keeps its owner, an ended one is assigned to you,
-        and an open one stays as it is.
+        """Reopen a conversation. A snoozed one stays with its agent, the queue or the bot, an ended
+        one is assigned to you, and an open one stays as it is.
 
         409 `already_assigned` if another agent has the snoozed conversation and you are not an
         admin, `chat_continued` if the customer has a newer conversation.
@@ -240,8 +257,8 @@ class ChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID) -> Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0.
 
-        Each unread message triggers `message.read`, unless the conversation is on a messaging
-        channel.
+        Each unread message triggers the webhook event `message.read`, unless the conversation is on
+        a messaging channel.
         """
         return Conversation.from_row(agent_actions.mark_read(self._chat(chat_id)))
 
@@ -257,16 +274,24 @@ class SavedReplyViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
     def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
-        """Save a text that you send often; 409 `shortcut_taken` if the shortcut is in use."""
+        """Save a text that you send often: for yourself or, with `is_shared`, for the whole team.
+
+        Only admins can share one; otherwise 403. 409 `shortcut_taken` if another one of your own
+        replies has this shortcut or, for a shared one, another shared reply.
+        """
         return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
     @operation("AI / chat", "Update Saved Reply", access=BEARER, also={409: Error})
     def update(
         self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
     ) -> desk_shapes.SavedReplyDto:
-        """Change a saved reply; only admins can change a shared one.
+        """Change one of your own saved replies or, as an admin, a shared one. Fields left out keep
+        their value.
 
-        409 `shortcut_taken` if another one has this shortcut.
+        `texts` replaces the texts in all languages. Only admins can change a shared reply, or share
+        one with `is_shared`; otherwise 403. With `is_shared` false, a shared reply becomes the
+        admin's own. 404 for a colleague's own reply. 409 `shortcut_taken` if another one of your
+        own replies has this shortcut or, for a shared one, another shared reply.
         """
         return desk_shapes.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
@@ -274,7 +299,8 @@ class SavedReplyViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Delete Saved Reply", access=BEARER, status=204)
     def destroy(self, saved_reply_id: int) -> None:
-        """Delete a saved reply; only admins can delete a shared one."""
+        """Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a
+        shared one, and 404 for a colleague's own."""
         saved_replies.delete(self.user, saved_reply_id)
 
     @operation("AI / chat", "Render Saved Reply", access=BEARER)
@@ -388,8 +414,15 @@ class PreviewViewSet(ChatsViewSet):
     ) -> HttpResponseBase:
         """Try a bot: open a preview conversation with these messages and generate the reply.
 
-        With 202 `pending`, the reply appears in *Get Chat History* of `chat_id`. 409 `preview_off`
-        if the bot's `allow_preview` is false.
+        `messages` is the whole dialogue, and required. Nothing is sent to a customer, and nobody is
+        notified. With 202 `pending`, the reply appears later in `GET /ai/chat/{chat_id}/history`.
+        With `stream`, the server-sent events are `message` (your last message as stored), `delta`
+        (the next piece of the reply), `reset` (discard the pieces so far) and, last, `done` (the
+        same as the response without `stream`).
+
+        402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
+        bot replies, `status` is `handed_off`. 409 `preview_off` if the bot's `allow_preview` is
+        false.
         """
         message = preview_chats.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
@@ -412,12 +445,25 @@ class PreviewViewSet(ChatsViewSet):
     def continue_preview(
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Generate the next reply: to further `messages` in a preview, or without `messages` to the
-        customer's last message.
+        """Generate the bot's next reply: to new `messages` in a preview, or without `messages` to
+        the last message of the customer.
 
-        With 202 `pending`, the reply appears in *Get Chat History*. 409 `not_a_preview` for
-        `messages` in a customer's conversation, `nothing_to_answer` if the customer has not
-        written, `chat_ended` if the conversation has ended.
+        The reply is stored in the conversation, and in a customer's conversation it is sent to the
+        customer: it is no draft. `messages` contains only what comes after the dialogue so far.
+        Without `messages`, a reply that the last message already has is returned, and no other one
+        is generated.
+
+        If the bot does not reply, `status` is `not_expected` while an agent has the conversation or
+        it is snoozed, and `handed_off` while it waits for an agent. With 202 `pending`, the reply
+        appears later in `GET /ai/chat/{chat_id}/history`. With `stream`, the server-sent events are
+        `message` (the message that the bot replies to), `delta` (the next piece of the reply),
+        `reset` (discard the pieces so far) and, last, `done` (the same as the response without
+        `stream`).
+
+        402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
+        bot replies, `status` is `handed_off`. 409 `not_a_preview` for `messages` in a customer's
+        conversation, `nothing_to_answer` if the customer has not written, `chat_ended` if the
+        conversation has ended.
         """
         chat = self._chat(chat_id)
         message = preview_chats.continue_chat(
@@ -484,10 +530,13 @@ class PushViewSet(TenantViewSet):
         """Subscribe this browser to push notifications about what you have not read within five
         seconds.
 
-        They tell you that a conversation was assigned to you, that a note mentions you, or that a
-        customer wrote in one of your conversations. The subscription ends when the sign-in that
-        created it ends. Sending the same `endpoint` again replaces the subscription; beyond 20
-        browsers, the oldest subscriptions are removed.
+        Give the browser's `PushManager.subscribe()` the key of *Get Push Key* as
+        `applicationServerKey`, and send here what the subscription's `toJSON()` returns. The
+        notifications tell you that a conversation was assigned to you, that a note mentions you, or
+        that a customer wrote in one of your conversations; each is JSON with the conversation's
+        `chat_id` and a `title` to show. The subscription ends when the sign-in that created it
+        ends. Sending the same `endpoint` again replaces the subscription; beyond 20 browsers, the
+        oldest subscriptions are removed.
         """
         row = push.subscribe(
             self.user,
@@ -506,7 +555,7 @@ class PushViewSet(TenantViewSet):
 class FeedViewSet(ChatsViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
-        """Stream your company's events, live, as server-sent events.
+        """Stream your company's events live, as server-sent events.
 
         Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the same data as
         a webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do,
@@ -534,16 +583,19 @@ class FeedViewSet(ChatsViewSet):
         gives_credentials=True,
     )  # fmt: skip
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
-        """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no
+        access token, opens `GET /ai/chat/events?ticket=…`."""
         ticket = tokens.make_ticket(bearer_token(request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
     def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
-        """Show your team in the live feed that you or the visitor is typing; nothing is stored.
+        """Show that you (with an access token) or the customer (with an API key) is typing, or has
+        stopped; nothing is stored.
 
-        If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`),
-        and so does a customer on a messaging channel that can show it.
+        Your team sees it in *Chat Events*. If you have the conversation, its visitor sees it too
+        (`agent.is_typing`); on a messaging channel that can show it, the customer sees that
+        somebody is typing.
         """
         feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
 

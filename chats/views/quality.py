@@ -73,7 +73,7 @@ class UnansweredViewSet(TenantViewSet):
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
         shows the bot's reply. 409 `source_exists` if the bot already has an answer to this exact
-        question, `document_limit` if it has 2,000 documents.
+        question, `document_limit` if it has 2,000 questions with answers.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         group = taught_answers.add_answer(
@@ -98,7 +98,7 @@ class ReplayViewSet(ChatsViewSet):
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
-        """Replay a reply: have the bot answer the same question with today's documents,
+        """Replay a reply: have the bot answer the same question with its present documents,
         instructions, settings and engine.
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
@@ -111,8 +111,8 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
-        """Replay a day: have the bot answer the questions that customers asked on this day again,
-        to compare its replies.
+        """Replay a day: have the bot answer the questions that customers asked on a day again, to
+        compare its replies.
 
         A worker does it; nothing is sent to customers. *Get Replay* shows the progress, and its
         `gained`, `lost` and `changed` show what differs. The extractive engine is free; a model's

@@ -23,7 +23,7 @@ ScopeName = Literal["secret", "public"]
 
 
 class SubscriptionDto(Shape):
-    """A client's plan and its credits."""
+    """A company's plan and its credits."""
 
     plan: Literal["trial", "standard", "unlimited"] = Field(
         description="`trial`: ends with its period. `standard`: gets `credits_included` in each"
@@ -54,7 +54,7 @@ class TopUpAmount(Shape):
 
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
     reference: Reference = Field(
-        description="Your name for the purchase, such as an invoice number; 1..200 characters."
+        description="Your reference for the purchase, such as an invoice number; 1..200 characters."
         " Repeating it returns the existing order."
     )
 
@@ -64,7 +64,7 @@ class CreditOrder(Shape):
 
     id: uuid.UUID = Field(description="The order's id.")
     amount: int = Field(description="Credits that were ordered.")
-    reference: str = Field(description="Your name for the purchase.")
+    reference: str = Field(description="Your reference for the purchase.")
     status: Literal["pending", "paid", "refused"] = Field(
         description="`pending`: not paid yet; `paid`: the credits were added; `refused`: the order"
         " was rejected and adds no credits."
@@ -73,7 +73,7 @@ class CreditOrder(Shape):
 
 
 class CreditOrdersResponse(ListPage[CreditOrder]):
-    """A page of a client's orders, newest first."""
+    """A page of your company's orders, newest first."""
 
 
 class CreditPayment(Shape):
@@ -100,21 +100,21 @@ class CreditPayment(Shape):
 class ClientDto(Shape):
     """A company on the platform."""
 
-    id: int = Field(description="The client's id, for paths with `client_id`.")
+    id: int = Field(description="The company's id, for paths with `client_id`.")
     name: str = Field(description="The company's name, 1..200 characters.")
     code: str = Field(description="The name as a slug, unique on the platform.")
     default_language: Language = Field(
         description="The language that is used if no other is given, as a BCP 47 code."
     )
     timezone: str = Field(
-        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        description="The company's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
         " hours use it.",
     )
     is_disabled: bool = Field(
-        description="Whether the client is disabled: its people and keys are refused.",
+        description="Whether the company is disabled: its people and keys are refused.",
     )
-    subscription: SubscriptionDto = Field(description="The client's plan and credits.")
-    created_at: Moment = Field(description="When the client was registered.")
+    subscription: SubscriptionDto = Field(description="The company's plan and credits.")
+    created_at: Moment = Field(description="When the company was registered.")
 
     @classmethod
     def from_row(cls, row: models.Client) -> Self:
@@ -171,10 +171,10 @@ class CompanyDto(Shape):
     )
     language: Language = Field(
         "en",
-        description="The language of the client and its owner, as a BCP 47 code.",
+        description="The language of the company and its owner, as a BCP 47 code.",
     )
     timezone: TimeZone = Field(
-        "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
+        "UTC", description="IANA time zone of the company.", examples=["Europe/Berlin"]
     )
 
 

@@ -26,7 +26,7 @@ Notice = Annotated[Text, Field(max_length=2_000)]
 class DayHours(Shape):
     """A span of opening hours on one day."""
 
-    opens: ClockTime = Field(description="HH:MM in the client's time zone, 00:00..23:59.")
+    opens: ClockTime = Field(description="HH:MM in your company's time zone, 00:00..23:59.")
     closes: ClosingTime = Field(
         description="HH:MM, after `opens`; closed from this minute on. 24:00 is the end of the"
         " day; hours across midnight need two entries."
@@ -77,7 +77,7 @@ class Holiday(Shape):
     date: Annotated[
         str, AfterValidator(_iso_date), WithJsonSchema({"type": "string", "format": "date"})
     ] = Field(
-        max_length=10, description="The day in the client's time zone.", examples=["2026-12-25"]
+        max_length=10, description="The day in your company's time zone.", examples=["2026-12-25"]
     )
     name: Text = Field("", max_length=100, description="The holiday's name, for display.")
     hours: Annotated[list[DayHours], AfterValidator(_sorted_day)] = Field(
@@ -115,9 +115,9 @@ def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
 
 
 class ClientConfigDto(Shape):
-    """The settings of a client's chats."""
+    """The settings of your company's chats."""
 
-    client_id: int | None = read_only("The client's id.", path="client_id")
+    client_id: int | None = read_only("Your company's id.", path="client_id")
     timezone: TimeZone = Field(
         "UTC",
         description="IANA time zone of business hours and reports.",
@@ -262,7 +262,7 @@ class ClientConfigDto(Shape):
     auto_sentiment: bool = Field(False, description="Whether customers' sentiment is estimated.")
     auto_translate: bool = Field(
         False,
-        description="Whether a model translates customers' messages into the client's default"
+        description="Whether a model translates customers' messages into your company's default"
         " language, and agents' messages into the customer's.",
     )
     mask_personal_data: bool = Field(
@@ -330,7 +330,7 @@ class EmailNotificationRequest(Shape):
     )
     on_assigned: bool = Field(False, description="Mail when a chat is assigned to an agent.")
     on_unanswered: bool = Field(
-        False, description="Mail when a customer waits longer than unanswered_after_minutes."
+        False, description="Mail when a customer waits longer than `unanswered_after_minutes`."
     )
     on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
     on_channel_error: bool = Field(
@@ -341,8 +341,8 @@ class EmailNotificationRequest(Shape):
     on_low_credit: bool = Field(False, description="Mail when credits run low.")
     to_assignee: bool = Field(
         True,
-        description="Whether the agent of a chat also gets the mails about it (on_assigned,"
-        " on_unanswered), in the agent's language.",
+        description="Whether the agent of a chat also gets the mails about it (`on_assigned`,"
+        " `on_unanswered`), in the agent's language.",
     )
     unanswered_after_minutes: int = Field(
         15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10,080 (a week)."

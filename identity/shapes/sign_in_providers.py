@@ -15,7 +15,7 @@ Domain = Annotated[
 
 
 class SignInProviderDto(Shape):
-    """The OpenID provider at which a client's people sign in to the site."""
+    """The OpenID provider at which your company's people sign in to the site."""
 
     model_config = example(
         issuer="https://login.acme.example",
@@ -65,7 +65,7 @@ class SignInProviderDto(Shape):
     admits_owners: bool | None = read_only(
         "Whether owners can sign in at the provider: true if an owner made the latest change."
     )
-    sign_in_url: Uri | None = read_only("The link with which the client's people sign in.")
+    sign_in_url: Uri | None = read_only("The link with which your company's people sign in.")
     redirect_url: Uri | None = read_only("The redirect URL to enter at the provider.")
     updated_at: Moment | None = read_only("When the provider's settings were last changed.")
 

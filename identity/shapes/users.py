@@ -15,10 +15,10 @@ ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 class UserDto(Shape):
-    """One of a client's people."""
+    """A person of your company."""
 
     id: int | None = read_only("The user's id.")
-    client_id: int | None = read_only("The client that the person belongs to.")
+    client_id: int | None = read_only("The id of the person's company.")
     email: Email = Field(
         description="The sign-in name; unique on the platform, stored in lower case, at most 254"
         " characters.",
@@ -67,7 +67,7 @@ class UserDto(Shape):
 
 
 class UsersResponse(ListPage[UserDto]):
-    """A page of a client's people, including disabled ones, in the order in which they were
+    """A page of your company's people, including disabled ones, in the order in which they were
     added."""
 
 
@@ -107,7 +107,7 @@ class OwnUser(Shape):
         examples=["https://acme.example/ben.jpg"],
     )
     id: int | None = read_only("Your id.")
-    client_id: int | None = read_only("The client that you belong to.")
+    client_id: int | None = read_only("The id of your company.")
     email: str | None = read_only("Your sign-in name.")
     role: str | None = read_only("Your role.")
     can_train: bool | None = read_only("Whether you may train bots whatever your role.")

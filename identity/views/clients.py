@@ -71,21 +71,22 @@ class ClientViewSet(TenantViewSet):
 
         The response is the same whether or not there is one. The previous link becomes invalid. A
         registration is kept for three days. Each request counts towards the limits of *Register
-        Trial*; 403 `registration_closed` and 503 `mail_not_configured` as there.
+        Trial*. 403 `registration_closed` if only the platform's staff add companies; 503
+        `mail_not_configured` if the platform has no mail server.
         """
         registrations.ask_again(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:
-        """Get the caller's client, with its plan and credits."""
+        """Get your company, with its plan and credits."""
         return client_shapes.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
     def store_socialnet_token(self, body: client_shapes.SocialnetAccessToken) -> None:
-        """Store a person's access token at socialnet, for your client, in place of an earlier one.
+        """Store a person's access token at socialnet for your company, in place of an earlier one.
 
-        The operations that list and connect the person's pages use it. It is encrypted, no
-        operation returns it, and it is not checked until it is used.
+        *Client Messenger List Pages* and *Client Messenger Connect Page* use it. It is encrypted,
+        no operation returns it, and it is not checked until it is used.
         """
         clients.store_channel_access_token(
             self.client, channel="socialnet", by=self.user, **dict(body)
@@ -95,13 +96,14 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
-        """Get your client's plan, the credits that are left, and those used in this period."""
+        """Get your company's plan, the credits that are left, and those used in this period."""
         return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
-        """Order credits. They are added when the platform's staff or its payment provider confirms
-        the payment; *Get Credit Order* says whether that has happened.
+        """Order credits. The response has no payment link: the credits are added when the
+        platform's staff or its payment provider confirms the payment, which *Get Credit Order*
+        shows.
 
         Repeating a `reference` returns the existing order; with another amount it is a 409
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
@@ -116,7 +118,7 @@ class SubscriptionViewSet(TenantViewSet):
         returns=client_shapes.CreditOrdersResponse,
     )
     def orders(self, query: Page) -> dict[str, Any]:
-        """List the client's orders for credits, newest first."""
+        """List your company's orders for credits, newest first."""
         rows = CreditOrder.objects.for_client(self.client)
         return page(rows, query, by="-id", shape=client_shapes.CreditOrder.copy_from)
 
@@ -148,7 +150,7 @@ class SubscriptionViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List the client's keys, newest first, including revoked ones. Their secrets are never
+        """List your company's keys, newest first, including revoked ones. Their secrets are never
         shown."""
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
@@ -161,8 +163,8 @@ class ApiKeyViewSet(TenantViewSet):
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change a key's name, its limits, or what MCP clients may do with it. Fields that are left
-        out keep their value. The change takes effect everywhere within a second."""
+        """Change a key's name, its limits or `mcp_write`; fields left out keep their value. The
+        change takes effect everywhere within a second."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
@@ -183,8 +185,9 @@ class ConfigViewSet(TenantViewSet):
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that are in the body; the others keep their value.
 
-        Send the `version` that you read in order to detect changes by others: if there was one,
-        nothing is changed, and the 409 `stale_version` has the current `version`.
+        Send the `version` that you read in order to detect changes by others: if somebody has
+        changed the settings since, nothing is changed, and the 409 `stale_version` has the current
+        `version`.
         """
         config = configs.get(self.client, client_id)
         return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
@@ -215,9 +218,9 @@ class EmailNotificationViewSet(TenantViewSet):
     def test(self, client_id: int) -> TestedRecipients:
         """Send a test mail to the recipients now.
 
-        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
-        the mail, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
-        then 429 with `Retry-After`.
+        409 `no_recipients` if the notifications have none, 502 `mail_failed` if the mail server
+        does not accept the mail, 503 `mail_not_configured` if the platform has no mail server. At
+        most 10 an hour; then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)
         return TestedRecipients(recipients=mails.send_test(row))

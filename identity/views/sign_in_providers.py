@@ -9,7 +9,7 @@ from identity.shapes.sign_in_providers import SignInProviderDto
 class SignInProviderViewSet(TenantViewSet):
     @operation("identity", "Get Sign In Provider", access=ADMIN, also={404: None})
     def retrieve(self) -> SignInProviderDto:
-        """Get the OpenID provider at which your people sign in; 404 if there is none."""
+        """Get the OpenID provider at which your people sign in; 404 if your company has none."""
         return sign_in_providers.described(sign_in_providers.get(self.client))
 
     @operation("identity", "Set Sign In Provider", access=ADMIN, waits=True)
@@ -26,5 +26,5 @@ class SignInProviderViewSet(TenantViewSet):
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
         """Remove the provider and the links between people and their accounts there. People then
-        sign in by password again. Does nothing if there is no provider."""
+        sign in by password again. Does nothing if your company has none."""
         sign_in_providers.remove(self.client, by=self.user)

@@ -63,13 +63,13 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List the client's people, in the order in which they were added."""
+        """List your company's people, in the order in which they were added."""
         return page(User.objects.for_client(self.client), query, shape=user_shapes.UserDto.from_row)
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
-        """Disable a person, which signs them out everywhere at once and returns their chats to the
-        queue; or enable them again.
+        """Disable or re-enable a person. Disabling signs them out everywhere at once and returns
+        their chats to the queue; re-enabling lets them sign in again.
 
         Only an owner may disable or enable an owner; otherwise 403. The last owner cannot be
         disabled: 409 `last_owner`.

@@ -50,7 +50,7 @@ class PeriodQuery(Shape):
     timezone: TimeZone | None = Field(
         None,
         description="The IANA time zone of the days, such as `Europe/Berlin`; if left out, your"
-        " client's.",
+        " company's.",
     )
 
     @model_validator(mode="after")
@@ -238,7 +238,7 @@ class AdhocExport(Shape):
     progress: int = Field(description="How much of the file is written, in percent.")
     rows: int = Field(description="The number of rows when the export was requested.")
     url: Uri = Field(
-        description="A link that opens the file in your name and without a token, until"
+        description="A link that opens the file on your behalf and without a token, until"
         " `expires_at`."
     )
     expires_at: Moment = Field(description="When the file is deleted.")

@@ -83,7 +83,7 @@ class WarningDashboard(Shape):
 
 
 class MuteWarningDto(Shape):
-    """Mutes a warning for your client."""
+    """Mutes a warning for your company."""
 
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
 

@@ -59,8 +59,8 @@ def _response(export: Export, reader: User) -> HttpResponseBase:
 class AdhocReportViewSet(TenantViewSet):
     @operation(TAG, "Getadhocreportfilteroptionsrouter", access=BEARER)
     def filter_options(self, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-        """List the values by which a period's conversations can be filtered, and how often each
-        occurs.
+        """List the values by which `POST /report/adhoc/search` and `POST /report/adhoc/export` can
+        filter a period's conversations, and how often each occurs.
 
         A conversation belongs to the period in which it was created; previews are not counted.
         """
@@ -85,12 +85,13 @@ class AdhocReportViewSet(TenantViewSet):
     def export(
         self, body: shapes.ExportAdhocReportParam, query: shapes.NoQuery
     ) -> HttpResponseBase:
-        """Export the table as a file: a row of column names, then the conversations or groups.
+        """Export the table of `POST /report/adhoc/search` as a file: a row of column names, then
+        the conversations or groups.
 
-        No cell becomes a formula. With more than 10,000 rows, a worker writes the file and the
-        response is a 202: repeat *Get Export* with its `id` until it returns the file, which is
-        kept for a day. 422 for an unknown column, or for more rows than an XLSX sheet can have
-        (1,048,575); 409 `too_many_exports` while your client has 20 exports of that size.
+        No spreadsheet reads a cell as a formula. With more than 10,000 rows, a worker writes the
+        file and the response is a 202: repeat *Get Export* with its `id` until it returns the file,
+        which is kept for a day. 422 for an unknown column, or for more rows than an XLSX sheet can
+        have (1,048,575); 409 `too_many_exports` while your company has 20 exports of that size.
         """
         exported = exports.start(self.client, body, by=self.user)
         if isinstance(exported, Export):
@@ -104,8 +105,8 @@ class AdhocReportViewSet(TenantViewSet):
     def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
         """Get a large export: a 202 with its progress until it is written, then the file.
 
-        The `signature` in its `url` replaces a token. 409 `export_failed` if it could not be
-        written; 404 once it has expired.
+        With the `signature` of its `url`, the request needs no access token. 409 `export_failed` if
+        it could not be written; 404 once it has expired.
         """
         return _response(exports.get(self.client, export_id), self.user)
 
@@ -113,7 +114,7 @@ class AdhocReportViewSet(TenantViewSet):
 class OverviewViewSet(TenantViewSet):
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
     def of_client(self, query: shapes.PeriodQuery) -> ChatOverview:
-        """Get your client's figures for a period of at most 366 days, and for the period before.
+        """Get your company's figures for a period of at most 366 days, and for the period before.
 
         A conversation belongs to the period in which it was created; previews are not counted.
         """
@@ -138,7 +139,7 @@ class WarningViewSet(TenantViewSet):
 
     @operation(TAG, "Mute Warning", access=ADMIN)
     def mute(self, body: MuteWarningDto) -> WarningDashboard:
-        """Mute or unmute a warning for your client.
+        """Mute or unmute a warning for your company.
 
         A muted warning is still listed, but is not shown on the site's home page.
         """

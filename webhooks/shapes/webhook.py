@@ -110,7 +110,9 @@ class WhichWebhook(Shape):
     """The choice of an endpoint."""
 
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint's id; by default, your oldest endpoint is used."
+        None,
+        description="The endpoint's id, from *List Webhook Configs*; by default, your oldest"
+        " endpoint is used.",
     )
 
 
@@ -179,7 +181,7 @@ class StoredEvent(Shape):
     )
     type: str = Field(description="The event's type, such as `message.created`.")
     timestamp: Moment = Field(description="When the event happened.")
-    client_id: int = Field(description="The client that the event belongs to.")
+    client_id: int = Field(description="The id of your company.")
     conversation_id: uuid.UUID | None = Field(
         description="The conversation that the event belongs to; null if it belongs to none."
     )

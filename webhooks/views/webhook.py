@@ -22,9 +22,10 @@ _TEST_POLL_SECONDS = 0.1
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Get an endpoint, by default the oldest, without its secret; 404 if there is none.
+        """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none
+        with this id.
 
-        `GET /webhook/configs` lists all endpoints.
+        *List Webhook Configs* lists all endpoints.
         """
         return webhook_shapes.WebhookConfig.from_row(endpoints.get(self.client, query.config_id))
 
@@ -35,7 +36,7 @@ class ConfigViewSet(TenantViewSet):
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this response contains its signing secret.
 
-        409 `too_many_endpoints` if there are already ten.
+        409 `too_many_endpoints` if you already have ten.
         """
         config = endpoints.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
@@ -44,7 +45,7 @@ class ConfigViewSet(TenantViewSet):
         "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
     )
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Create a new signing secret, shown only in this response.
+        """Create a new signing secret for an endpoint, shown only in this response.
 
         For 24 hours, deliveries are signed with the old secret as well.
         """
@@ -117,7 +118,7 @@ class EventViewSet(TenantViewSet):
     def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; the retries start over.
 
-        A delivery that is being sent right now is not sent twice. Get Webhook Event shows the
+        A delivery that is being sent right now is not sent twice. *Get Webhook Event* shows the
         result. 409 `endpoint_disabled` if the endpoint is off, or if no active endpoint subscribes
         to the event's type.
         """
@@ -132,7 +133,7 @@ class EventViewSet(TenantViewSet):
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again, oldest first.
 
-        They are queued in the background. Get Webhook Events with `config_id` shows the results.
+        They are queued in the background. *Get Webhook Events* with `config_id` shows the results.
         409 `endpoint_disabled` if the endpoint is off.
         """
         config = endpoints.get(self.client, body.config_id)
