@@ -33,7 +33,7 @@ def train_document(*, document_id: int) -> None:
     fair=True,
 )
 def encode_document(*, document_id: int, end: int) -> None:
-    """Encode part of a long document; `end`: from its beginning (0) or its end (1)."""
+    """Encode part of a long document, from its beginning (`end=0`) or its end (`end=1`)."""
     document_embedding.encode(document_id, end=end)
 
 

@@ -10,7 +10,7 @@ from identity.models import TenantModel, User
 
 
 class FunctionCalling(TenantModel):
-    """Whether a bot may call functions, and how many calls per reply; one row per bot."""
+    """Whether a bot may call functions, and how often per reply; one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField("enabled", default=False)
@@ -42,7 +42,7 @@ class McpServer(TenantModel):
     # The encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
     is_enabled = models.BooleanField("enabled", default=True)
-    # The tools that the server last offered: name, description, parameters and version of each.
+    # The tools that the server last offered, each with name, description, parameters and version.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -97,7 +97,7 @@ class CallStatus(models.TextChoices):
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"  # the server or the network failed
-    REFUSED = "refused"  # our checks refused it: unknown, wrong arguments, blocked target, limit
+    REFUSED = "refused"  # our checks refused it: unknown function, wrong arguments, limit, ...
     REJECTED = "rejected"  # the agent or customer said no, or did not approve it in time
 
 
@@ -128,7 +128,7 @@ class FunctionCall(TenantModel):
 
     class Meta:
         constraints = [
-            # A call is made at most once per message, even if its job is retried.
+            # The same call is made at most once per message, even if its job is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),

@@ -8,7 +8,7 @@ from identity.models import TenantModel
 
 
 class PageStatus(models.TextChoices):
-    """The outcome of one crawled page."""
+    """The outcome of crawling one page."""
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"

@@ -17,7 +17,8 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(TenantModel):
-    """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
+    """A website that a bot is trained on: one page, a page and the pages that it links to, or the
+    pages in a sitemap."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
