@@ -45,7 +45,7 @@ def backfill_search_table(*, bot_id: int) -> None:
 
 @job("bots.reindex", queue=Queue.TRAIN, max_attempts=1_000)
 def reindex(*, of: int) -> None:
-    """Encode those of a client's passages that lack vectors from its encoder."""
+    """Encode a client's passages with its current encoder, then switch the search to it."""
     reindexing.reindex(of)
 
 

@@ -73,7 +73,7 @@ class Bot(TenantModel):
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField("disabled", default=False)
-    # Null: the business hours in the client's ClientConfig apply.
+    # Null: the business hours or holidays in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
     # Setup steps that the client has marked as done or not done, contrary to what we detect: step

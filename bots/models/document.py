@@ -48,7 +48,8 @@ class Document(TenantModel):
     source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
     # The written text, or the answer to the question in `title`; empty for files and crawled pages.
     content = models.TextField(default="", blank=True)
-    # The website whose crawl stored this page; the page's own URL is `url`. Null: not a crawled page.
+    # The website whose crawl stored this page; null for other documents. The page's own URL is
+    # `url`.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
@@ -92,7 +93,7 @@ class Document(TenantModel):
 
     class Meta:
         constraints = [
-            # A bot's files, texts and answers are unique; crawled pages need not be.
+            # A bot's documents are unique within their source; crawled pages need not be.
             models.UniqueConstraint(
                 fields=["bot", "source", "sha256"],
                 condition=models.Q(web_url__isnull=True),
@@ -172,7 +173,7 @@ class Chunk(TenantModel):
     other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
     other_vector = models.BinaryField(default=b"", db_default=b"")
     other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
-    # Whether the passage belongs to the new text in the document's `draft`; it is not searched yet.
+    # Whether the passage belongs to the document's held-back text; only golden runs search it.
     is_draft = models.BooleanField(default=False, db_default=False)
 
     class Meta:

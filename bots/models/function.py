@@ -96,9 +96,9 @@ class CallStatus(models.TextChoices):
     WAITING = "waiting"  # an agent or customer must approve it
     RUNNING = "running"
     SUCCEEDED = "succeeded"
-    FAILED = "failed"  # the server or the network failed
+    FAILED = "failed"  # the server or the network failed, or the outcome is unknown
     REFUSED = "refused"  # our checks refused it: unknown function, wrong arguments, limit, ...
-    REJECTED = "rejected"  # the agent or customer said no, or did not approve it in time
+    REJECTED = "rejected"  # the agent or customer did not approve it, or not in time
 
 
 class FunctionCall(TenantModel):
@@ -111,7 +111,8 @@ class FunctionCall(TenantModel):
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
-    # Hash of the function's name and arguments; empty for a call that was refused or tried out.
+    # Hash of the function's name and arguments. Empty for trial calls, calls of unknown functions,
+    # calls with wrong arguments and calls beyond the limit.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)

@@ -12,7 +12,7 @@ class PageStatus(models.TextChoices):
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
-    REFUSED = "refused"  # the site, our guard or a limit refused it; see `reason`
+    REFUSED = "refused"  # the site, our URL check or a limit refused it; see `reason`
     FAILED = "failed"
 
 

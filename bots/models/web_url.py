@@ -24,7 +24,7 @@ class WebUrl(TenantModel):
     url = models.CharField(max_length=2000)
     # How many links away from `url` the crawl goes: 0 to 3.
     crawl_depth = models.PositiveSmallIntegerField(default=0)
-    # Hours between two crawls; null: it is crawled only once.
+    # Hours between two automatic crawls; null: further crawls start only on request.
     refresh_hours = models.PositiveIntegerField(null=True)
     status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)

@@ -89,8 +89,8 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of those of the `bots` that cannot call functions because they have neither a model
-    nor a procedure."""
+    """The names of the given bots that cannot call functions because they have neither a model nor
+    a procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 

@@ -105,7 +105,8 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
-    """A sentence that says which setting function calling needs; None if it works."""
+    """A sentence that says which setting function calling needs; None if the bot's engine can call
+    functions."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
@@ -133,7 +134,7 @@ class MeteredWork:
         )
 
     def transcribe(self, recording: Recording) -> str:
-        """Have the model transcribe a recording; charges its tokens, or 1,000 for each started
+        """Have the model transcribe a recording; charges the tokens used, or 1,000 for each started
         minute if the server counts none."""
         return self._settle(
             self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
