@@ -1,5 +1,5 @@
-"""The base class of the forms on a bot's pages, with their days and languages, and the form that
-creates a bot."""
+"""The base class of the forms on a bot's pages, helpers for their days and languages, and the form
+that creates a bot."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta

@@ -85,7 +85,7 @@ class Bot(TenantModel):
     procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     # The key that signs the ids of signed-in website visitors; empty: no visitor can be identified.
     identity_secret = EncryptedTextField(default="", blank=True)
-    # The banner above the chat: the re-encoded image, and when and how it is shown.
+    # The banner above the chat: a re-encoded image, with its link, alternative text and period.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
     banner_mime_type = models.CharField(max_length=60, default="", blank=True)
     banner_width = models.PositiveIntegerField(null=True)
@@ -95,8 +95,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # New documents and instructions wait for a golden run, and stay held back if a question that
-    # passed before fails, unless a person publishes them.
+    # Changes to content and instructions wait for a golden run. They stay held back if a question
+    # that passed before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
     # The website that last showed the widget, and when.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)
@@ -118,7 +118,8 @@ class Bot(TenantModel):
 
     @property
     def picture_url(self) -> str:
-        """The avatar's current URL; an uploaded file's is built from the platform's base URL."""
+        """The avatar's current URL. The URL of an uploaded file is built from the platform's base
+        URL."""
         return media.public_url(str(self.icon_file)) if self.icon_file else self.bot_icon
 
 

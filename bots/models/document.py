@@ -25,8 +25,8 @@ class DocumentStage(models.TextChoices):
 
     WAITING = "waiting"
     READING = "reading"
-    PASSAGES = "passages"  # word search finds the passages, which are being encoded
-    SENTENCES = "sentences"  # search by meaning finds them; their sentences are being encoded
+    PASSAGES = "passages"  # the bot finds the document by words; passages are being encoded
+    SENTENCES = "sentences"  # the bot finds the document by meaning; sentences are being encoded
     COMPLETE = "complete"
 
 

@@ -98,7 +98,7 @@ class CallStatus(models.TextChoices):
     SUCCEEDED = "succeeded"
     FAILED = "failed"  # the server or the network failed, or the outcome is unknown
     REFUSED = "refused"  # our checks refused it: unknown function, wrong arguments, limit, ...
-    REJECTED = "rejected"  # the agent or customer did not approve it, or not in time
+    REJECTED = "rejected"  # an agent or the customer rejected it, or nobody approved it in time
 
 
 class FunctionCall(TenantModel):
@@ -129,7 +129,7 @@ class FunctionCall(TenantModel):
 
     class Meta:
         constraints = [
-            # The same call is made at most once per message, even if its job is retried.
+            # A message has at most one row per call, even if the job of the call is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),

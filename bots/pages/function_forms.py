@@ -186,8 +186,8 @@ class FunctionForm(SettingsForm):
     def _parameters(self, entered: dict[str, Any]) -> dict[str, Any]:
         """The JSON Schema of the parameter rows and the URL's placeholders.
 
-        Details that the rows do not show are kept. A schema that does not fit the rows is returned
-        unchanged.
+        Details of the stored schema that the rows do not show are kept. A stored schema that does
+        not fit the rows is returned unchanged.
         """
         before: dict[str, Any] = self._function.parameters if self._function else {}
         old_properties = before.get("properties", {})

@@ -206,7 +206,7 @@ class McpServerAdmin(TenantAdmin):
         settings: ChangeServerForm,
         tools: ToolsForm,
     ) -> HttpResponse | None:
-        """Save the submitted form and redirect; None if no form was submitted or if it was
+        """Save the submitted form and redirect; None if no form was submitted, or if the form was
         refused."""
         by, words = viewer(request), gettext("Saved.")
 

@@ -1,6 +1,6 @@
 """Answers that are not sent to customers, for golden questions, unanswered questions and replays.
 
-Also lets a model carry out other tasks, such as judging an answer.
+`complete` carries out other tasks with a model, such as judging an answer.
 """
 
 from dataclasses import replace

@@ -235,7 +235,8 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """The search results for each question of a message, and the tokens that rewriting it used.
+    """The search results for each question of a message, and the tokens used to rewrite the
+    message.
 
     If nothing good enough is found for the rewritten message, the original message is searched for,
     together with the topics.

@@ -90,7 +90,7 @@ def week(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
 
 
 def holidays(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
-    """The dates whose hours differ from those of their weekday."""
+    """The dates whose hours differ from their weekday's hours."""
     own: list[dict[str, Any]] | None = bot.holidays
     return config.holidays if own is None else own
 

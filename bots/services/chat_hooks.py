@@ -23,7 +23,8 @@ class UsageLookup(Protocol):
     """Implemented by the module `chats.services.insight.cited_documents`."""
 
     def answers(self, bot: Bot) -> dict[int, int]:
-        """The number of the bot's answers in the last 30 days that cite a document, by its id."""
+        """The number of the bot's answers in the last 30 days that cite each document, keyed by
+        the document's id."""
 
     def questions(self, document: Document) -> list[str]:
         """The latest questions in the last 30 days whose answers cite a document, newest first."""

@@ -347,6 +347,7 @@ def _hold_deletion(document: Document) -> bool:
 
 
 def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
+    """Whether a page is gone, is on another site, or was not found by a complete crawl."""
     if url in tally.gone or not url_normalization.same_site(url, web_url.url):
         return True
     return tally.is_complete and url not in tally.seen
@@ -355,7 +356,8 @@ def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
 def update_status(web_url_id: int) -> None:
     """Derive the progress and status of a fetched website from its documents.
 
-    When all are done, the website is trained if at least one of them is, else failed.
+    When the training of all documents has ended, the website is trained if at least one document
+    is, else failed.
     """
     with jobs.commit():
         web_url = (

@@ -39,7 +39,7 @@ def check(
     at: tuple[str, ...] = AT,
     known: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check attributes against the bot's `customer_info_fields`; the 422 lists all wrong ones.
+    """Check attributes against the bot's `customer_info_fields`; the 422 lists every problem.
 
     `country` is the client's country, for checking telephone numbers. `known` contains the stored
     answers; if it is given, each field that is required before a conversation must be in

@@ -95,7 +95,8 @@ def encode_all(document_id: int) -> None:
 def encode(document_id: int, *, end: int) -> None:
     """Encode part of a document, from its beginning (`end=0`) or its end (`end=1`).
 
-    If other jobs are waiting, or after `RUN_SECONDS`, it enqueues the rest as a new job.
+    The rest becomes a new job after `RUN_SECONDS`, or if another client's job or a more urgent job
+    is waiting.
     """
     started = time.monotonic()
     while (document := _encode_slice(document_id, end=end)) is not None:

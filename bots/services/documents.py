@@ -72,7 +72,7 @@ class Uploaded:
 
 
 def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
-    """Store files as documents queued for training, and list the refused ones.
+    """Store files as documents and queue their training; returns documents and refused files.
 
     If the bot already has a file, the existing document is returned, and trained again if its
     training had failed. If no file is accepted, raises an error that lists them all.
@@ -233,7 +233,7 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
 def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     """Replace the file of an uploaded document and train it again; its other settings are kept.
 
-    The bot uses the old version until the new one is trained, and longer if the new one is held
+    The bot uses the old version until the new version is trained, and longer if the change is held
     back. 422 if another document has this file, 409 `deletion_held` if the document's deletion is
     held back.
     """

@@ -13,7 +13,8 @@ from chatplatform import jobs
 
 
 def current(client_id: int) -> SearchEncoder:
-    """The encoder for new vectors: the client's own, else the operator's, else the packaged one.
+    """The encoder for new vectors: the client's own encoder, else the encoder in the platform's
+    settings, else the packaged encoder.
 
     An encoder whose confidence weights have not been fitted is not used.
     """
@@ -69,7 +70,7 @@ def in_use(bot_id: int) -> SearchEncoder:
 
 
 def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes]:
-    """For each list of texts, their vectors as joined bytes; all are encoded in one call.
+    """The joined vectors of each list of texts, as bytes. All texts are encoded in one call.
 
     Raises EncoderDown.
     """

@@ -58,9 +58,10 @@ class EngineDown(ApiError):
 
 
 def engine_for(client: Client, bot: Bot | None = None) -> Engine:
-    """The engine for a bot or client: the bot's own model, else the client's, else the platform's.
+    """The engine for a bot or client: the bot's own model, else the client's model, else the
+    platform's model. If there is no model, the extractive engine.
 
-    This is the only place that chooses between the three.
+    This is the only place that chooses between them.
     """
     own = next(iter(LanguageModel.objects.raw(_OWN_MODEL, [client.pk, bot and bot.pk])), None)
     if own:

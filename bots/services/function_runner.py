@@ -96,7 +96,8 @@ class FunctionRunner:
         self.functions = {row.name: row for row in functions.usable(bot)} if max_calls else {}
         self.procedures = {row.tool_name: row for row in procedures.ready(bot)}
         self._repaired: set[str] = set()
-        # Whether a call may have changed something; then no other answer may replace this one.
+        # Whether a call may have changed something. If so, no quotation may replace the answer,
+        # since it could not report the change.
         self.has_acted = False
         self.call_ids: list[str] = []
 
@@ -145,7 +146,7 @@ class FunctionRunner:
         return result_of(self.make(function, values))
 
     def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
-        """Make a call with checked arguments, at most once; raises ApprovalNeeded."""
+        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded."""
         call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)

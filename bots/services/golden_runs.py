@@ -42,7 +42,7 @@ from identity.services import audit, credits
 MESSAGES_PER_JOB = 10
 # How many earlier lines and answered questions the bot is given with each follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
-# The maximum number of characters that are stored of an answer.
+# The maximum number of characters in a stored answer.
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
@@ -63,7 +63,8 @@ class _ModelDown(Exception):
 
 @dataclass(frozen=True)
 class _Terms:
-    """The settings to ask the questions with: the bot's own, or with the change under test."""
+    """The settings with which the questions are asked, either without or with the change under
+    test."""
 
     threshold: float
     index: retrieval.AnyIndex | None = None
@@ -78,8 +79,8 @@ def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
     """Annotate runs with `shown_outcome`: `overtaken` instead of `held` if nothing waits for them.
 
-    Nothing waits for a run if none of its documents is still held back for it and if the bot uses
-    its prompt, if it has one, or a later prompt.
+    Nothing waits for a run if none of its documents is still held back for it. If the run tests a
+    prompt, the bot must also use that prompt or a later one.
     """
     waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
     in_use = Prompt.objects.filter(

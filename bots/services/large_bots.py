@@ -1,9 +1,8 @@
 """Search for bots with too many passages for the memory of a process.
 
-PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. A
-random sample of the bot's passages, which shows what is typical of the bot, is added to them. The
-index of a small bot is built from all of its passages; here, it is built from these. So the same
-rules apply to bots of any size.
+PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. An
+index is built from these candidates and a random sample of the bot's passages, which shows what is
+typical of the bot. It is searched like the index of a small bot, which has all passages.
 """
 
 import random
@@ -183,7 +182,7 @@ class LargeIndex:
         limit: int = 5,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """Like `Index.search`, among the candidates for the question and the sample."""
+        """Like `Index.search`, but only among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
         candidates = self._candidates(question, vector, language)
         sample_ids = {piece.id for piece in self.sample}

@@ -53,7 +53,7 @@ def get(bot: Bot, server_id: Any) -> McpServer:
 
 
 def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
-    """Add a server and list its tools; the bot may call only those that the request allows."""
+    """Add a server and list its tools; the bot may call only tools that the request allows."""
     require(body, "name", "url")
     row = McpServer(client_id=bot.client_id, bot=bot)
     _fill(row, body)
@@ -153,8 +153,11 @@ def _stored(tool: McpTool) -> dict[str, Any]:
 
 
 def _fill(row: McpServer, body: McpServerRequest) -> None:
-    """Set the fields of the request; 422 if the URL is not allowed, or if the token would be sent
-    unencrypted or, without being entered again, to another origin."""
+    """Set the fields of the request.
+
+    422 if the URL is not allowed, if the token would be sent unencrypted, or if the stored token
+    would be sent to another origin.
+    """
     fields_set = body.model_fields_set
     url = body.url if "url" in fields_set and body.url else row.url
     is_moved = request_templates.origin(row.url) != request_templates.origin(url)

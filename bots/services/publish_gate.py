@@ -1,4 +1,4 @@
-"""Holds back new prompts and changes to documents until a golden run has tested them."""
+"""Holds back new prompts, new documents and document changes until a golden run tests them."""
 
 from datetime import timedelta
 from typing import Any

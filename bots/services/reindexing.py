@@ -34,7 +34,7 @@ _SWAPPED: dict[str, Any] = {
 
 
 def reindex(client_id: int) -> None:
-    """Encode a client's passages with its encoder; the search switches once all are encoded.
+    """Encode a client's passages with its encoder; then switch the search to that encoder.
 
     Until then, the search uses the existing vectors.
     """

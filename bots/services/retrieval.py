@@ -24,8 +24,8 @@ MAX_BYTES = 300_000_000
 # The bytes of memory that an index's words take per character and per passage (measured by
 # bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# A model reads this many passages per question, and more as long as they have at most this many
-# words in all.
+# A model reads this many passages per question, and further passages while all of them have at most
+# this many words in total.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -141,7 +141,7 @@ def find(
 ) -> tuple[Part, ...]:
     """Search for each question of a message; `topics`: earlier questions, latest first.
 
-    `index` replaces the bot's own, to test a change. `limit`: how many passages per question.
+    `index` replaces the bot's own index, to test a change. `limit`: how many passages per question.
     """
     searched = index or _cache.get(bot)
     return question_splitting.find(

@@ -107,7 +107,7 @@ def _in_training(document_id: int) -> QuerySet[Document]:
 
 
 def _split(document: Document) -> SplitDocument:
-    """Read a document and split it into passages; slow, so outside any transaction."""
+    """Read a document and split it into passages; too slow to run inside a transaction."""
     text = _read(document)
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     pieces = chunking.whole(text) if is_pair else chunking.chunk(text)

@@ -23,7 +23,7 @@ def replace_secret(bot: Bot, *, by: User) -> str:
 
 
 def is_signed(bot: Bot, external_id: str, *, signature: str) -> bool:
-    """Whether the bot's identity secret signed this id; False if there is no secret."""
+    """Whether the id was signed with the bot's identity secret; False if the bot has no secret."""
     secret = bot.identity_secret
     expected = hmac.new(secret.encode(), external_id.encode(), hashlib.sha256).hexdigest()
     return bool(secret) and constant_time_equal(expected, signature)

@@ -91,8 +91,8 @@ def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
 
 
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
-    """Create a website and queue its crawl; 409 if the bot already has its URL, or has as many
-    websites as allowed."""
+    """Create a website and queue its crawl; 409 if the bot already has its URL or has reached the
+    limit."""
     require(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
@@ -164,7 +164,7 @@ def describe(row: WebUrl) -> WebUrlDto:
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
     """Queue a crawl, and return whether it was queued.
 
-    It is not queued if a crawl is queued or running, unless `even_if_busy` is set.
+    It is not queued if another crawl is queued or running, unless `even_if_busy` is set.
     """
     with transaction.atomic():
         rows = WebUrl.objects.filter(pk=row.pk)

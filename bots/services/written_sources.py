@@ -40,8 +40,8 @@ def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
 
 
 def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
-    """Store a text or answer and queue it for training; 409 if the bot already has it, or has as
-    many of this source as allowed."""
+    """Store a text or answer and queue it for training; 409 if the bot already has it or has
+    reached the limit."""
     columns = _columns(body)
     with transaction.atomic():
         # The lock enforces the limit and prevents duplicates in concurrent requests.

@@ -115,7 +115,7 @@ def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
 
 
 def _add_runs(bot: Bot, sites: list[Any]) -> None:
-    """Set each website's golden run to that of its first crawled page that is held back."""
+    """Set each website's golden run to the run of its first held-back page."""
     held_back = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
     first = {item.web_url_id: item for item in held_back} if sites else {}
     for row in sites:

@@ -22,7 +22,7 @@ def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
 
 
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
-    """The tabs of a bot's pages that the viewer may open, each with whether its setup is done."""
+    """The tabs of a bot's pages that the viewer may open; `is_done`: the tab's setup is done."""
     is_manager = may(page, request, "manage")
     is_known = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(

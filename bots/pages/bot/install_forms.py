@@ -33,7 +33,10 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The entered hosts and their twins, separated by commas; people may paste whole URLs."""
+        """The entered hosts and the result of `_twins`, separated by commas.
+
+        People may paste whole URLs.
+        """
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
         self.unsafe = [
@@ -45,7 +48,7 @@ class HostsForm(BotForm):
         return ",".join([*hosts.values(), *self.twins])
 
     def _twins(self, hosts: set[str]) -> list[str]:
-        """The twins of newly added hosts: the same host with or without `www.`.
+        """The twins of newly added hosts: the same hosts with `www.` added or removed.
 
         A host that was stored before gets no twin, so a twin that somebody removed stays removed.
         """

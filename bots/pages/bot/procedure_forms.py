@@ -1,4 +1,4 @@
-"""The form with all of a bot's procedures, and empty fields for a new one."""
+"""The form with all of a bot's procedures, and empty fields for a new procedure."""
 
 from collections.abc import Collection
 from typing import Any
