@@ -1,4 +1,4 @@
-"""Admin pages of bots and their content: set up, view, refresh, delete."""
+"""Admin pages for bots, their instructions and their content."""
 
 import functools
 from collections.abc import Callable
@@ -38,12 +38,12 @@ from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
 from identity.forms import PAGES_DAILY_CREDITS
 
-# Imported because they register themselves.
+# Imported because they register their own admin pages.
 __all__ = ["functions", "language_models", "mcp_servers"]
 
 
 class TrainedAdmin(TenantAdmin):
-    """Columns that documents and websites share: status, progress and error of the training."""
+    """The columns that the lists of documents and websites share: status, progress and error."""
 
     codes = frozenset({"error_code"})
 
@@ -64,7 +64,7 @@ class TrainedAdmin(TenantAdmin):
 
 
 class SampleQuestionInline(ReadOnlyInline):
-    """Read-only here: the bot's pages and the API check languages and duplicates."""
+    """Read-only because only the bot's pages and the API check languages and duplicates."""
 
     model = models.SampleQuestion
     fields = ("position", "question", "language")
@@ -108,12 +108,13 @@ class BotAdmin(TenantAdmin):
 
     @column(gettext_lazy("Avatar URL"))
     def avatar(self, bot: models.Bot) -> SafeString | str:
-        """Where the avatar is now, rather than where it was when it was uploaded."""
+        """A link to the avatar's current URL, which may differ from its URL at upload time; a dash
+        if the bot has no avatar."""
         url = bot.picture_url
         return format_html('<a class="underline" href="{}">{}</a>', url, url) if url else "–"
 
     def get_urls(self) -> list[URLPattern]:
-        """The URLs of a bot's pages, with its id and, on some, that of a document or website."""
+        """The URLs of the bots' own pages, and the admin's usual URLs."""
         pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
             "content": ("content/", content.overview),
             "add_content": ("content/add/<slug:way>/", calls_out(content.add)),
@@ -135,7 +136,8 @@ class BotAdmin(TenantAdmin):
         return [*urls, *super().get_urls()]
 
     def _of_bot(self, view: Callable[..., HttpResponse]) -> Any:
-        """The view with the bot in place of its id; 404 for a bot that the viewer may not see."""
+        """Wrap `view` so that it gets the bot instead of its id; 404 for a bot that the viewer may
+        not see."""
 
         @functools.wraps(view)
         def serve(request: HttpRequest, bot_id: int, **ids: Any) -> HttpResponse:

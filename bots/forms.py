@@ -1,4 +1,5 @@
-"""The base of the forms on a bot's pages, and the form that creates a bot."""
+"""The base class of the forms on a bot's pages, helpers for their days and languages, and the form
+that creates a bot."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
@@ -38,7 +39,7 @@ class BotForm(SettingsForm):
     heading: ClassVar[Any] = ""
     intro: ClassVar[Any] = ""
     button: Any = SAVE
-    # The theme's style of the button.
+    # The button's style in the theme.
     variant: ClassVar[str] = ""
     # The permission that saving the form needs: `train` stands for `has_train_permission`.
     right: ClassVar[str] = "manage"
@@ -114,8 +115,8 @@ def days_of(begin: datetime | None, end: datetime | None, bot: Bot) -> dict[str,
 
 
 def changed_times(form: BotForm) -> dict[str, datetime | None]:
-    """The new `valid_from` and `valid_to`, only for days that the person changed: the API may have
-    set times within a day, which the form does not show."""
+    """The new `valid_from` and `valid_to`, but only where the person changed the day. A value that
+    the API set may have a time of day, which the form does not show and must not overwrite."""
     changed: dict[str, datetime | None] = {}
     # `valid_to` is the midnight after the last day.
     for name, column, days in (("valid_from", "valid_from", 0), ("valid_until", "valid_to", 1)):
@@ -127,6 +128,7 @@ def changed_times(form: BotForm) -> dict[str, datetime | None]:
 
 
 def languages_of(bot: Bot, texts: Iterable[str] = ()) -> list[str]:
-    """The languages that a bot's texts are written in, the default language first."""
+    """The languages in which the bot's texts may be written, the default language first; includes
+    the languages of existing `texts`."""
     offered = bot.languages or bot.client.languages
     return list(dict.fromkeys([bot.default_language, *offered, *texts]))

@@ -33,7 +33,7 @@ def train_document(*, document_id: int) -> None:
     fair=True,
 )
 def encode_document(*, document_id: int, end: int) -> None:
-    """Encode part of a long document; `end`: from its beginning (0) or its end (1)."""
+    """Encode part of a long document, from its beginning (`end=0`) or its end (`end=1`)."""
     document_embedding.encode(document_id, end=end)
 
 
@@ -45,7 +45,7 @@ def backfill_search_table(*, bot_id: int) -> None:
 
 @job("bots.reindex", queue=Queue.TRAIN, max_attempts=1_000)
 def reindex(*, of: int) -> None:
-    """Encode those of a client's passages that lack vectors from its encoder."""
+    """Encode a client's passages with its current encoder, then switch the search to it."""
     reindexing.reindex(of)
 
 

@@ -12,7 +12,7 @@ from identity.models import Client, TenantModel
 # The host names in `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
     models.F("allowed_domain"),
-    # The comma is inlined, since PostgreSQL would not use the index if it were a parameter.
+    # The comma is inlined: PostgreSQL would not use the index if the comma were a parameter.
     template="string_to_array(%(expressions)s, ',')",
     output_field=ArrayField(models.TextField()),
 )
@@ -31,14 +31,14 @@ class Bot(TenantModel):
     bot_name = models.CharField(max_length=100)
     description = models.CharField(max_length=500, default="", blank=True)
     bot_icon = models.URLField(max_length=500, default="", blank=True)
-    # The file behind `bot_icon` if it was uploaded; otherwise empty.
+    # The avatar's file if it was uploaded; otherwise empty.
     icon_file = models.FileField(
         upload_to="banners/", max_length=200, default="", db_default="", blank=True
     )
     primary_color = models.CharField(max_length=7, default="#2563eb")
     secondary_color = models.CharField(max_length=7, default="#f1f5f9")
     # Comma-separated host names of the sites that may use the bot's public key; `*.` stands for
-    # all subdomains. Empty: no site may.
+    # all subdomains. Empty: no site may use the key.
     allowed_domain = models.CharField(max_length=2000, default="", blank=True)
     default_language = models.CharField(max_length=20, default="en")
     languages = ArrayField(models.CharField(max_length=20), default=list)
@@ -47,7 +47,7 @@ class Bot(TenantModel):
     terms = models.JSONField(default=dict)
     # The placeholder of the widget's input field.
     bot_question = models.CharField(max_length=300, default="", blank=True)
-    # The invitation: a text beside the closed widget, keyed by language.
+    # The invitation that appears next to the closed widget: language to text.
     engaging_message = models.JSONField(default=dict)
     # When the widget shows the invitation or opens automatically: after how many seconds, on which
     # pages and for which visitors.
@@ -73,19 +73,19 @@ class Bot(TenantModel):
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField("disabled", default=False)
-    # Null: the business hours in the client's ClientConfig apply.
+    # Null: the business hours or holidays in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
-    # Set-up steps that the client has marked as done or not done, where that differs from what we
-    # detect: step name to boolean.
+    # Setup steps that the client has marked as done or not done, contrary to what we detect: step
+    # name to boolean.
     setup_overrides = models.JSONField(default=dict)
-    # What the bot asks its customers for: a list of the API's customer-info fields.
+    # What the bot asks its customers for: customer-info fields in the API's format.
     customer_info_fields = models.JSONField(default=list)
-    # What the bot does step by step: a list of the API's procedures.
+    # The bot's procedures, in the API's format.
     procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     # The key that signs the ids of signed-in website visitors; empty: no visitor can be identified.
     identity_secret = EncryptedTextField(default="", blank=True)
-    # The image above the chat (re-encoded), with its link and alternative text.
+    # The banner above the chat: a re-encoded image, with its link, alternative text and period.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
     banner_mime_type = models.CharField(max_length=60, default="", blank=True)
     banner_width = models.PositiveIntegerField(null=True)
@@ -95,8 +95,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # New documents and instructions wait for a golden run, and stay held back if a question that
-    # passed before fails, unless a person publishes them.
+    # Changes to content and instructions wait for a golden run. They stay held back if a question
+    # that passed before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
     # The website that last showed the widget, and when.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)
@@ -109,7 +109,7 @@ class Bot(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["client", "id"], name="bot_list"),
-            # Used by every CORS preflight: does any bot allow this host?
+            # Used by every CORS preflight, to check whether any bot allows the host.
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
 
@@ -118,7 +118,8 @@ class Bot(TenantModel):
 
     @property
     def picture_url(self) -> str:
-        """The avatar's current URL; an uploaded file's URL follows the platform's base URL."""
+        """The avatar's current URL. The URL of an uploaded file is built from the platform's base
+        URL."""
         return media.public_url(str(self.icon_file)) if self.icon_file else self.bot_icon
 
 

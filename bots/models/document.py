@@ -21,12 +21,12 @@ class DocumentStatus(models.TextChoices):
 
 
 class DocumentStage(models.TextChoices):
-    """The current step of a document's training; the bot uses the document from `passages` on."""
+    """The current step of a document's training; the bot can use it from `passages` on."""
 
     WAITING = "waiting"
     READING = "reading"
-    PASSAGES = "passages"  # can be found by words; the passages are being encoded
-    SENTENCES = "sentences"  # can be found by meaning; the sentences are being encoded
+    PASSAGES = "passages"  # the bot finds the document by words; passages are being encoded
+    SENTENCES = "sentences"  # the bot finds the document by meaning; sentences are being encoded
     COMPLETE = "complete"
 
 
@@ -48,15 +48,16 @@ class Document(TenantModel):
     source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
     # The written text, or the answer to the question in `title`; empty for files and crawled pages.
     content = models.TextField(default="", blank=True)
-    # The website whose crawl stored this page; the page's own URL is `url`. Null: no crawled page.
+    # The website whose crawl stored this page; null for other documents. The page's own URL is
+    # `url`.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
     url = models.CharField(max_length=2000, default="", blank=True)
     file = models.FileField(upload_to="documents/", max_length=200, default="", blank=True)
     file_name = models.CharField(max_length=255)
-    # Set by training: the title found in the document, else its file name. For a question with its
-    # answer: the question.
+    # Set by training: the title found in the document, else its file name. For a written answer:
+    # its question.
     title = models.CharField(max_length=300, default="", blank=True)
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
@@ -92,7 +93,7 @@ class Document(TenantModel):
 
     class Meta:
         constraints = [
-            # Uploaded files and written texts are unique per bot.
+            # A bot's documents are unique within their source; crawled pages need not be.
             models.UniqueConstraint(
                 fields=["bot", "source", "sha256"],
                 condition=models.Q(web_url__isnull=True),
@@ -110,7 +111,7 @@ class Document(TenantModel):
             models.Index(
                 fields=["client"], condition=models.Q(status="failed"), name="document_failed"
             ),
-            # Finds the documents that are held back.
+            # Finds the trained documents that are held back.
             models.Index(
                 fields=["client"],
                 condition=models.Q(pending_review=True, status="trained"),
@@ -119,14 +120,16 @@ class Document(TenantModel):
         ]
 
     def __str__(self) -> str:
-        """The name shown to the team: an upload's file name, else title, URL or file name."""
+        """The name shown to the team: an upload's file name. For other documents, the title; if
+        there is none, the URL, or else the file name."""
         if self.source == DocumentSource.FILE and not self.web_url_id:
             return self.file_name
         return self.title or self.url or self.file_name
 
     @property
     def is_answering(self) -> bool:
-        """Whether the bot uses the document now: it has passages, is valid and not held back."""
+        """Whether the bot uses the document now: it has passages, is valid, and is not held back
+        as a whole (the bot ignores a held-back change)."""
         is_live = not self.pending_review or self.draft is not None
         return self.chunk_count > 0 and is_live and self.is_valid_at(datetime.now(UTC))
 
@@ -158,19 +161,19 @@ class Chunk(TenantModel):
     text = models.TextField()
     sentences = models.JSONField()
     language = models.CharField(max_length=20)
-    # Hash of heading, text and sentences; passages with the same hash have the same vectors.
+    # Hash of heading, text and sentences; an encoder's vectors are the same for the same hash.
     content_hash = models.CharField(max_length=64, default="", blank=True)
     # The encoder that computed the vectors; empty if there is none (word search only).
     embedding_model = models.CharField(max_length=80, default="", blank=True)
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
     sentence_vectors = models.BinaryField(default=b"")
-    # Vectors of a second encoder: first the next one's, until all of the client's passages have
-    # them; then the previous one's, for switching back.
+    # While the client switches encoders, the new encoder's vectors. After the switch, the previous
+    # encoder's vectors, so that the client can switch back.
     other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
     other_vector = models.BinaryField(default=b"", db_default=b"")
     other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
-    # Whether the passage belongs to the new text in the document's `draft`; it is not searched yet.
+    # Whether the passage belongs to the document's held-back text; only golden runs search it.
     is_draft = models.BooleanField(default=False, db_default=False)
 
     class Meta:

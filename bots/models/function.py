@@ -10,7 +10,7 @@ from identity.models import TenantModel, User
 
 
 class FunctionCalling(TenantModel):
-    """Whether a bot may call functions, and how many calls per reply; one row per bot."""
+    """Whether a bot may call functions, and how often per reply; one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField("enabled", default=False)
@@ -42,7 +42,7 @@ class McpServer(TenantModel):
     # The encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
     is_enabled = models.BooleanField("enabled", default=True)
-    # The tools that the server last offered: name, description, parameters and version of each.
+    # The tools that the server last offered, each with name, description, parameters and version.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -96,9 +96,9 @@ class CallStatus(models.TextChoices):
     WAITING = "waiting"  # an agent or customer must approve it
     RUNNING = "running"
     SUCCEEDED = "succeeded"
-    FAILED = "failed"  # the server or the network failed
-    REFUSED = "refused"  # our checks refused it: unknown, wrong arguments, blocked target, limit
-    REJECTED = "rejected"  # the agent or customer said no, or did not approve it in time
+    FAILED = "failed"  # the server or the network failed, or the outcome is unknown
+    REFUSED = "refused"  # our checks refused it: unknown function, wrong arguments, limit, ...
+    REJECTED = "rejected"  # an agent or the customer rejected it, or nobody approved it in time
 
 
 class FunctionCall(TenantModel):
@@ -111,7 +111,8 @@ class FunctionCall(TenantModel):
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
-    # Hash of the function's name and arguments; empty for a call that was refused or tried out.
+    # Hash of the function's name and arguments. Empty for trial calls, calls of unknown functions,
+    # calls with wrong arguments and calls beyond the limit.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -128,7 +129,7 @@ class FunctionCall(TenantModel):
 
     class Meta:
         constraints = [
-            # A call is made at most once per message, even if its job is retried.
+            # A message has at most one row per call, even if the job of the call is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),

@@ -32,7 +32,7 @@ class GoldenQuestion(TenantModel):
     expected_words = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     # What the right answer says, for a model to judge by; empty: no model judges the answer.
     expected_answer = models.CharField(max_length=500, db_default="", default="", blank=True)
-    # The customer's follow-up messages, each with its own expectations, like those above.
+    # The customer's follow-up messages, each with its own expected source, words and answer.
     turns = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     origin = models.CharField(max_length=10, choices=GoldenOrigin, default=GoldenOrigin.WRITTEN)
     created_at = models.DateTimeField(db_default=Now())
@@ -77,8 +77,8 @@ class GoldenRun(TenantModel):
     # Whether this run decides if the change is published, and its decision.
     is_publish_gate = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
-    # The questions as they were when the run was started, each with its result in the latest run
-    # that tested no change.
+    # The questions as they were when the run was started, each with whether it passed in the latest
+    # finished run that tested no change.
     questions = models.JSONField(default=list)
     results = models.JSONField(default=list)
     passed = models.PositiveSmallIntegerField(default=0)

@@ -8,11 +8,11 @@ from identity.models import TenantModel
 
 
 class PageStatus(models.TextChoices):
-    """The outcome of one crawled page."""
+    """The outcome of crawling one page."""
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
-    REFUSED = "refused"  # the site, our guard or a limit refused it; see `reason`
+    REFUSED = "refused"  # the site, our URL check or a limit refused it; see `reason`
     FAILED = "failed"
 
 

@@ -17,13 +17,14 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(TenantModel):
-    """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
+    """A website that a bot is trained on: one page, a page and the pages that it links to, or the
+    pages in a sitemap."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
     # How many links away from `url` the crawl goes: 0 to 3.
     crawl_depth = models.PositiveSmallIntegerField(default=0)
-    # Hours between two crawls; null: it is crawled only once.
+    # Hours between two automatic crawls; null: further crawls start only on request.
     refresh_hours = models.PositiveIntegerField(null=True)
     status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)

@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# The default: the HTTP method decides, so that a function that changes something needs approval.
+# The default: the HTTP method decides, so that a function that may change data needs approval.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),
@@ -130,7 +130,8 @@ class FunctionForm(SettingsForm):
 
     @property
     def filled_rows(self) -> int:
-        """The number of parameter rows to show initially: the filled ones and an empty one."""
+        """The number of parameter rows to show initially: up to the last filled row, and one empty
+        row."""
         rows = [at for at in range(PARAMETERS) if self[f"parameter_{at}_name"].value()]
         return min(max(rows, default=-1) + 2, PARAMETERS)
 
@@ -144,7 +145,7 @@ class FunctionForm(SettingsForm):
         return [self[name] for name in ("timeout_seconds", "headers", "body_template")]
 
     def clean_name(self) -> str:
-        """The function's name for the model, such as `look_up_an_order`."""
+        """The entered name as an identifier that models accept, such as `look_up_an_order`."""
         text = self.cleaned_data["name"].replace("đ", "d").replace("Đ", "D")
         plain = normalize("NFD", text).encode("ascii", "ignore").decode()
         code = re.sub(r"[^A-Za-z0-9-]+", "_", plain).strip("_").lower()
@@ -160,7 +161,7 @@ class FunctionForm(SettingsForm):
         return {match[1]: match[2] for match in found if match}
 
     def clean(self) -> dict[str, Any]:
-        """The function as the API's `FunctionDTO` describes it, and the `bot_id`."""
+        """The `bot_id`, and the function's values for a `FunctionDTO`."""
         entered: dict[str, Any] = super().clean() or {}
         if self.errors:
             return entered
@@ -183,7 +184,11 @@ class FunctionForm(SettingsForm):
         return {"bot_id": entered.get("bot_id"), "function": values}
 
     def _parameters(self, entered: dict[str, Any]) -> dict[str, Any]:
-        """The JSON Schema of the parameter rows; what the API added to a parameter is kept."""
+        """The JSON Schema of the parameter rows and the URL's placeholders.
+
+        Details of the stored schema that the rows do not show are kept. A stored schema that does
+        not fit the rows is returned unchanged.
+        """
         before: dict[str, Any] = self._function.parameters if self._function else {}
         old_properties = before.get("properties", {})
         if not _fits_rows(before):
@@ -242,7 +247,8 @@ class FunctionForm(SettingsForm):
 
 
 def _placeholders(url: str) -> set[str]:
-    """The placeholders in a URL; none if the URL is invalid, which the service then reports."""
+    """The placeholders in a URL that become parameters; none if the URL is invalid, which the
+    service then reports."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
     except request_templates.InvalidTemplate:
@@ -289,7 +295,7 @@ class TryForm(ServiceForm):
             self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:
-        """The arguments of the call, without those left empty."""
+        """The arguments of the call; empty fields are left out."""
         entered = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
         return {name: value for name, value in entered.items() if value not in {None, ""}}
 

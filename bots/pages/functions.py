@@ -42,7 +42,7 @@ class ApprovalsMixin(TenantAdmin):
     list_before_template: Any = "admin/bots/functions.html"
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
-        """Whether the person may decide on calls: a client's people may, except viewers."""
+        """Whether the person may decide on calls: a client's owners, admins and agents may."""
         user = viewer(request)
         return user.client_id is not None and user.role in _DECIDERS
 
@@ -89,8 +89,8 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of the bots among these that cannot call functions, since they have no model or
-    procedure."""
+    """The names of the given bots that cannot call functions because they have neither a model nor
+    a procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 
@@ -106,7 +106,7 @@ class FunctionCallingAdmin(TenantAdmin):
 
 @admin.register(models.Function)
 class FunctionAdmin(ApprovalsMixin):
-    """What bots may look up or do in a client's own system."""
+    """Functions, which let bots look something up or do something in a client's own system."""
 
     list_display = ("shown_name", "description", "bot", "asks")
     list_display_links = None

@@ -55,7 +55,7 @@ class ServerForm(SettingsForm):
         self.fields["name"].required = self.fields["url"].required = True
 
     def clean(self) -> dict[str, Any]:
-        """The values for the service: None keeps the stored token."""
+        """The values for the service: a `token` of None keeps the stored token."""
         self.cleaned_data["token"] = self.cleaned_data.get("token") or None
         return self.cleaned_data
 
@@ -216,7 +216,8 @@ class McpServerAdmin(TenantAdmin):
         settings: ChangeServerForm,
         tools: ToolsForm,
     ) -> HttpResponse | None:
-        """Save the submitted form and redirect; None if it was refused or none was submitted."""
+        """Save the submitted form and redirect; None if no form was submitted, or if the form was
+        refused."""
         by, words = viewer(request), gettext("Saved.")
 
         def change(body: McpServerRequest) -> McpServer:

@@ -1,4 +1,7 @@
-"""Answers that are not sent: to golden questions, unanswered questions and replayed messages."""
+"""Answers that are not sent to customers, for golden questions, unanswered questions and replays.
+
+`complete` carries out other tasks with a model, such as judging an answer.
+"""
 
 from dataclasses import replace
 
@@ -14,7 +17,7 @@ from identity.services import credits
 
 
 class _Silent:
-    """A listener that ignores the text, since nobody watches these answers."""
+    """A listener that ignores the text, since nobody reads these answers while they are written."""
 
     def delta(self, text: str) -> None:
         pass
@@ -24,7 +27,7 @@ class _Silent:
 
 
 def standalone(bot: Bot, text: str) -> AnswerRequest:
-    """A request that asks the bot as it is now, with no earlier messages."""
+    """A request for an answer from the bot as it is now, without earlier messages."""
     config = bot.client.config
     return AnswerRequest(
         text=text,

@@ -40,12 +40,13 @@ from bots.services.procedures import ReadyProcedure
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# The minimum confidence to ask a model; for passages in another language than the question it is
-# `LIKELY_FOREIGN`. docs/models.md describes when a model is asked.
+# The minimum confidence for asking a model, unless the client's threshold is lower. For passages in
+# another language than the question, it is `LIKELY_FOREIGN`. See docs/models.md.
 MODEL_THRESHOLD = 0.15
-# The number of passages per question: for a model, which chooses among them, and for quoting.
+# The maximum numbers of passages per question: for a model, which chooses among them, and for
+# quoting.
 MODEL_PASSAGES, QUOTED_PASSAGES = 10, 5
-# The share of an answer's time that may pass while a model rewrites a message.
+# The share of an answer's time limit that a model may take to rewrite a message.
 REWRITING_SHARE = 0.25
 
 # Why there is no answer, as stored in the trace.
@@ -67,7 +68,7 @@ class AnswerRequest:
     deadline_seconds: float
     # Number of the job's attempt, for the trace.
     attempt: int = 0
-    # Who approved a function call, whose result the answer then reports; NONE: there was no call.
+    # Who decided on a function call whose result the answer reports; NONE: there was no such call.
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
@@ -115,7 +116,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Trace:
-    """How an answer came about, or why there is none."""
+    """How the bot arrived at an answer, or at none."""
 
     evidence: Evidence | None = None
     engine: str | None = None
@@ -127,12 +128,12 @@ class Trace:
     engine_error: str | None = None
     # The model was unreachable or gave no usable output; not stored.
     is_down: bool = False
-    # If a model was asked: the function calls made, and the version of its prompt.
+    # The function calls made and the prompt's version, if a model was asked.
     calls: tuple[str, ...] | None = None
     prompt_version: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that apply, as stored."""
+        """The fields that apply, in the format in which they are stored."""
         fields: dict[str, Any] = asdict(self.evidence) if self.evidence else {}
         if self.calls is not None:
             fields |= {"calls": list(self.calls), "prompt_version": self.prompt_version}
@@ -234,10 +235,11 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """The search results for each question of a message, and the tokens used if a model rewrote it.
+    """The search results for each question of a message, and the tokens used to rewrite the
+    message.
 
-    If nothing good enough is found for the rewritten message, the original is searched for, with
-    its topics.
+    If nothing good enough is found for the rewritten message, the original message is searched for,
+    together with the topics.
     """
     search = partial(
         retrieval.find,
@@ -256,11 +258,11 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
 
 
 def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
-    """A follow-up, or a message with pictures, rewritten by the model as a question that stands
-    alone; and the tokens used, None if the model was not asked.
+    """A message rewritten by the model as a question that stands alone, and the tokens used.
 
-    The question is empty if the message is neither, if it already stands alone, if there is no
-    model, or if the model fails.
+    Only follow-ups and messages with pictures are rewritten. The question is empty for other
+    messages, for messages that already stand alone, and if there is no model or it fails. The
+    tokens are None if no model was asked or it reported none.
     """
     is_follow_up = request.topics and question_splitting.refers_back(request.text)
     if not (is_follow_up or request.pictures) or not _is_by_model(request):
@@ -320,7 +322,8 @@ def _is_by_model(request: AnswerRequest) -> bool:
 
 
 def _read(part: Part, request: AnswerRequest) -> Iterator[SearchResult]:
-    """The results that the engine reads for a question; a model also reads those with its topic."""
+    """The search results that the engine reads for a question. A model also reads what was found
+    for the question together with its topic."""
     if not _is_by_model(request) or part.alone is None or part.with_topic is None:
         yield part.result
     else:
@@ -354,8 +357,8 @@ def _compose(
     trace: Trace,
     on: Listener,
 ) -> Outcome:
-    """The model's answer; if the model fails, a quotation or no answer. May also need an approval;
-    raises `ProcedureBegins`."""
+    """The model's answer, or the call that needs approval first; if the model fails, a quotation or
+    no answer. Raises `ProcedureBegins`."""
 
     def traced(*, usage: Usage | None = None, **fields: Any) -> Trace:
         both = usage.plus(trace.usage) if usage else trace.usage

@@ -48,8 +48,11 @@ def upload(
 
 
 def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
-    """Change the fields that the request sets and keep the picture; 409 `no_banner` if there is
-    none, 422 if the period would not end after it begins."""
+    """Change the fields that the request sets, and keep the picture.
+
+    409 `no_banner` if there is no picture and the request sets any value; 422 if the period would
+    not end after it begins.
+    """
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
         locked = bots.lock(bot)

@@ -77,14 +77,14 @@ def list_for_client(client: Client) -> QuerySet[Bot]:
 
 
 def get(client: Client, bot_id: int) -> Bot:
-    """One of the client's bots as a row; 404 if there is none."""
+    """One of the client's bots as a row; 404 if the client has no bot with this id."""
     bot = first_or_404(Bot.objects.for_client(client).filter(pk=bot_id))
     bot.client = client  # saves services a query
     return bot
 
 
 def describe(client: Client, bot_id: int) -> BotDto:
-    """One of the client's bots as its shape; 404 if there is none."""
+    """One of the client's bots as a `BotDto`; 404 if the client has no bot with this id."""
     return BotDto.from_row(first_or_404(list_for_client(client).filter(pk=bot_id)))
 
 
@@ -99,7 +99,7 @@ def names(client: Client) -> dict[int, str]:
 
 
 def languages(client: Client) -> list[str]:
-    """The client's languages, or those of its enabled bots if it has set none."""
+    """The client's languages, or the languages of its enabled bots if the client has set none."""
     return [language.code for language in supported_languages.of_client(client).languages]
 
 
@@ -109,7 +109,7 @@ def allow_hosts(client: Client, bot_id: int, hosts: str, *, by: User | None) -> 
 
 
 def allowed_hosts(bot_id: int) -> list[str]:
-    """Host names of the sites that may use the bot's public key; `*.` stands for subdomains."""
+    """Host names of the sites that may use the bot's public key; `*.` stands for all subdomains."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()
     return found.split(",") if found else []
 
@@ -147,7 +147,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
 
 
 def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
-    """Create a bot; 409 `bot_limit` if the client already has 200."""
+    """Create a bot; 409 `bot_limit` if the client already has 200 bots."""
     require(body, "bot_name")
     bot = Bot(client=client)
     names = WRITABLE - {"languages", "default_language"} | body.model_fields_set
@@ -171,8 +171,8 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
 def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
     """Change the fields that the request sets and keep the others."""
     with transaction.atomic():
-        # Locked, since concurrent requests may change `languages` and `default_language`, which
-        # must fit together.
+        # Locked, since concurrent changes to `languages` and `default_language` could contradict
+        # each other.
         rows = with_derived_fields(Bot.objects.select_for_update(no_key=True, of=("self",)))
         current = first_or_404(rows.filter(pk=bot.pk))
         columns = [*WRITABLE, "setup_overrides"]
@@ -285,15 +285,15 @@ def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
 
 
 def check_supported_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | int, ...]) -> None:
-    """Raise 422 for a language that is not one of the bot's; a bot without a list accepts any."""
+    """Raise 422 for a language that is not in the bot's list; a bot without a list accepts any."""
     for code in codes:
         if bot.languages and code not in bot.languages:
             raise Invalid.field(*at, code, msg="Not one of the bot's languages.")
 
 
 def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
-    """The text in `language`, else in its base (`pt` for `pt-BR`), in the default language or in
-    any; None if there is no text."""
+    """The text in `language`, else in its base language (`pt` for `pt-BR`), else in the default
+    language, else in any language; None if there is no text."""
     for code in (language, language.split("-")[0], default, default.split("-")[0]):
         if texts.get(code):
             return texts[code]
@@ -325,7 +325,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         )
     for name in WITH_DEFAULT_FIELD:
         text = getattr(body, f"{name}_default")
-        # A default text that is repeated unchanged does not undo a change to the whole object.
+        # A request may repeat the stored default text and change the whole object; the change wins.
         if f"{name}_default" in names and text != stored[name].get(stored_default, ""):
             _set_default_text(bot, name, text, before=stored[name])
     bot.setup_overrides = _setup_overrides(bot, body, set(names))
@@ -339,13 +339,13 @@ def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, st
 
 
 def _with_text(texts: Mapping[str, str], language: str, text: str) -> dict[str, str]:
-    """The texts with `text` as the one in `language`; an empty text removes it."""
+    """A copy of `texts` with `text` for `language`; an empty `text` removes the language."""
     others = {code: value for code, value in texts.items() if code != language}
     return {language: text, **others} if text else others
 
 
 def _setup_overrides(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
-    """The client's marks on set-up steps, where they differ from what we detect.
+    """The setup steps that the client has marked as done or not done, contrary to what we detect.
 
     A mark that agrees with what we detect is not stored, so the step keeps following the bot's
     state.

@@ -1,7 +1,6 @@
-"""Says when people are available, by the bot's own business hours and holidays or the client's.
+"""Tells when a business is open: by the bot's own hours and holidays, or else by its client's.
 
-Pure functions of the settings and a point in time. Days and hours are local to the client's time
-zone, also on days when daylight saving time begins or ends.
+Pure functions of the settings and a point in time. Days and hours are in the client's time zone.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from identity.models import ClientConfig
 # How many days to search for the next or a previous opening: a bit more than a year.
 _SEARCH_DAYS = 370
 _ONE_DAY = timedelta(days=1)
-# A nearer opening is described by its weekday, without the date.
+# An opening less than this far ahead is described by its weekday, without the date.
 _NEAR = timedelta(days=6)
 
 
@@ -28,7 +27,8 @@ def is_open(config: ClientConfig, bot: Bot, at: datetime) -> bool:
 
 
 def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """The next opening, in UTC; None if it is open at `at` or stays closed for over a year."""
+    """The next opening, in UTC; None if `at` is within the business hours, or if there is no
+    opening for over a year."""
     today = day(config, at)
     for ahead in range(_SEARCH_DAYS):
         for opens, closes in _spans(config, bot, today + ahead * _ONE_DAY):
@@ -38,7 +38,7 @@ def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, language: str) -> str:
-    """A text with `{opens}` replaced by the next opening, such as "Monday, 09:00"; by nothing if
+    """A text with `{opens}` replaced by the next opening, such as "Monday, 09:00", or removed if
     there is none."""
     opens = next_opening(config, bot, at) if "{opens}" in text else None
     if opens is None:
@@ -52,9 +52,9 @@ def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, lan
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """The last closing time, in UTC; None if it is open at `at`.
+    """The last closing time, in UTC; None if `at` is within the business hours.
 
-    If it has been closed for over a year: the start of the days searched.
+    If there was none for over a year, the time at which the search ended.
     """
     if is_open(config, bot, at):
         return None
@@ -65,7 +65,10 @@ def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 def subtract_open_time(
     config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta
 ) -> datetime:
-    """The latest moment from which the open time until `at` adds up to `open_for`."""
+    """The latest moment from which the open time until `at` adds up to `open_for`.
+
+    If there is less open time in the year before `at`, a moment before that year.
+    """
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):
         end = min(closes, at)
@@ -76,18 +79,18 @@ def subtract_open_time(
 
 
 def has_hours(config: ClientConfig, bot: Bot) -> bool:
-    """Whether there are any hours or holidays; without either, it is always open."""
+    """Whether any hours or holidays are set; without either, the business is always open."""
     return bool(week(config, bot) or holidays(config, bot))
 
 
 def week(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
-    """The hours of each weekday; empty: always open."""
+    """The hours of each weekday; if empty, the business is always open."""
     own: list[dict[str, Any]] | None = bot.business_hours
     return config.business_hours if own is None else own
 
 
 def holidays(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
-    """The dates whose hours differ from those of their weekday."""
+    """The dates whose hours differ from their weekday's hours."""
     own: list[dict[str, Any]] | None = bot.holidays
     return config.holidays if own is None else own
 
@@ -117,8 +120,8 @@ def _spans(config: ClientConfig, bot: Bot, on: date) -> list[tuple[datetime, dat
     if hours is None:
         hours = [entry for entry in weekly if entry["weekday"] == on.weekday()]
     zone = ZoneInfo(config.client.timezone)
-    # If the clock shows an hour twice, it is open during both: it opens at the first (fold 0) and
-    # closes after the second (fold 1). A span within a skipped hour becomes empty.
+    # When clocks go back, an hour occurs twice: a span opens in the first occurrence (fold 0) and
+    # closes in the second (fold 1). When clocks go forward, a span in the skipped hour is empty.
     return [
         (_moment(on, entry["opens"], zone, fold=0), _moment(on, entry["closes"], zone, fold=1))
         for entry in hours

@@ -1,4 +1,7 @@
-"""Hooks that tell bots about agents and conversations; `chats`, a higher app, installs them."""
+"""Hooks through which this app asks about agents and conversations.
+
+The higher app `chats` installs their implementations.
+"""
 
 from typing import Protocol
 
@@ -20,7 +23,8 @@ class UsageLookup(Protocol):
     """Implemented by the module `chats.services.insight.cited_documents`."""
 
     def answers(self, bot: Bot) -> dict[int, int]:
-        """For each document's id, how many of the bot's answers in the last 30 days cite it."""
+        """The number of the bot's answers in the last 30 days that cite each document, keyed by
+        the document's id."""
 
     def questions(self, document: Document) -> list[str]:
         """The latest questions in the last 30 days whose answers cite a document, newest first."""

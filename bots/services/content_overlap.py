@@ -5,7 +5,7 @@ from bots.models import Document
 from bots.quoting.search import IndexedChunk
 from bots.services import answer_preview, chat_hooks, retrieval
 
-# A passage that contains this share of an answer's words says the same.
+# A passage that contains at least this share of an answer's words counts as saying the same.
 _SAME_SHARE = 0.8
 # The maximum number of a document's latest questions that are checked.
 _MAX_QUESTIONS = 10
@@ -14,8 +14,7 @@ _MAX_QUESTIONS = 10
 def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     """The passage that answers the same question as a written answer, but differently.
 
-    None if no other document answers the question, or if the best one says the same. Other written
-    answers do not count.
+    None if no file, page or text answers the question, or if the best passage says the same.
     """
     request = answer_preview.standalone(document.bot, document.title)
     result = retrieval.elsewhere(
@@ -31,8 +30,8 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
 
 
 def questions_of(document: Document) -> tuple[list[str], list[str]]:
-    """The latest questions that a document answered, at most ten, in two lists: those that other
-    documents would answer without it, and those that none would."""
+    """The latest questions that a document answered, at most ten, in two lists: the questions that
+    other documents would also answer, and the questions that no other document would answer."""
     answered: list[str] = []
     unanswered: list[str] = []
     for question in chat_hooks.document_usage().questions(document)[:_MAX_QUESTIONS]:

@@ -22,7 +22,7 @@ from chatplatform.media_stores import FilesUnavailable
 
 log = logging.getLogger(__name__)
 
-# The maximum number of crawled pages over all websites of a bot, whose index is kept in memory.
+# The maximum number of crawled pages per bot, over all of its websites.
 MAX_PAGES_OF_BOT = 2_000
 # The progress, in percent, when all pages are fetched and only their training is left.
 FETCHED_PERCENT = 50
@@ -70,7 +70,7 @@ class Gone(Exception):
 
 @dataclass
 class _Tally:
-    """Counts the pages of a crawl."""
+    """What a crawl has found so far."""
 
     stored: int = 0
     seen: set[str] = field(default_factory=set)
@@ -87,7 +87,7 @@ class _Tally:
         if reason in PERMANENT_REASONS:
             self.gone.add(page.url)
         elif reason or len(self.seen) >= Limits.results:
-            # Pages linked from this one may have been missed.
+            # Pages linked from this page, or beyond the limit, may have been missed.
             self.is_complete = False
 
 
@@ -164,7 +164,7 @@ def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
             _record_outcome(web_url, page, document, tally)
         referenced = {document.file.name, document.draft_file.name} if document else set()
     finally:
-        # The document already has the same bytes, or the transaction failed.
+        # No document references the file, for example because the transaction failed.
         if stored and stored not in referenced:
             default_storage.delete(stored)
 
@@ -198,8 +198,8 @@ def _running(web_url: WebUrl) -> QuerySet[WebUrl]:
 
 
 def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
-    """Create or update the page's document; None if the page has no content, or if a new page would
-    exceed the bot's limit."""
+    """Create or update the page's document; None if there is no content to store, or if a new page
+    would exceed the bot's limit."""
     if page.outcome not in (Outcome.NEW, Outcome.UNCHANGED):
         return None
     document: Document | None = (
@@ -239,8 +239,8 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 
 
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
-    """Queue a page's new content for training; the bot uses the old passages until it is trained,
-    and longer if the change is held back."""
+    """Queue a page's new content for training. The bot uses the old passages until the new content
+    is trained, and longer if the change is held back."""
     document_changes.change(document, _content(page, stored), **documents.QUEUED)
     document.refresh_from_db()
     documents.enqueue_training(document)
@@ -282,11 +282,11 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
     tally.add(page, reason)
 
 
-# --- the end ------------------------------------------------------------------------------------
+# --- the end of a crawl -------------------------------------------------------------------------
 
 
 def _finish(web_url: WebUrl, tally: _Tally) -> None:
-    """End the fetching: delete lost pages and wait for the training of the others.
+    """End the fetching: delete lost pages, and derive the website's status from its documents.
 
     If no page was stored, nothing is deleted and the crawl fails. Raises Gone.
     """
@@ -305,7 +305,7 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
         if tally.stored:
             update_status(web_url.pk)
         else:
-            # `empty`: there was no page at all, as with a sitemap that lists none of this host.
+            # `empty`: there was no page at all, for example in a sitemap of another host's pages.
             _fail(web_url.pk, tally.first_reason or "empty")
 
 
@@ -347,6 +347,7 @@ def _hold_deletion(document: Document) -> bool:
 
 
 def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
+    """Whether a page is gone, is on another site, or was not found by a complete crawl."""
     if url in tally.gone or not url_normalization.same_site(url, web_url.url):
         return True
     return tally.is_complete and url not in tally.seen
@@ -355,7 +356,8 @@ def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
 def update_status(web_url_id: int) -> None:
     """Derive the progress and status of a fetched website from its documents.
 
-    When all are done, the website is trained if at least one of them is, else failed.
+    When the training of all documents has ended, the website is trained if at least one document
+    is, else failed.
     """
     with jobs.commit():
         web_url = (

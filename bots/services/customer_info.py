@@ -14,8 +14,8 @@ AT = ("body", "customer", "attributes")
 
 
 def labels(name: str, own: Mapping[str, str]) -> dict[str, str]:
-    """The labels of a field by language: the client's own; for a contact field, also ours in all
-    other languages."""
+    """The labels of a field by language: the client's own. For a contact field, also the built-in
+    labels in other languages."""
     if name not in slot_filling.CONTACT:
         return dict(own)
     return {code: book.labels[name] for code, book in phrasebook.all_books().items()} | {**own}
@@ -39,11 +39,12 @@ def check(
     at: tuple[str, ...] = AT,
     known: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check attributes against the bot's `customer_info_fields`; the 422 lists each wrong one.
+    """Check attributes against the bot's `customer_info_fields`; the 422 lists every problem.
 
-    `country` is the client's, for telephone numbers. `known` are the stored answers: if it is
-    given, each field required before a conversation must be in `attributes` or `known`. Null
-    removes the answer to an optional field. Attributes that the bot does not ask for are accepted.
+    `country` is the client's country, for checking telephone numbers. `known` contains the stored
+    answers; if it is given, each field that is required before a conversation must be in
+    `attributes` or `known`. Null is accepted for optional fields. Attributes that the bot does not
+    ask for are not checked.
     """
     errors: list[dict[str, Any]] = []
     for stored in fields:

@@ -1,7 +1,7 @@
 """Changes to a bot's documents: made at once, or held back as the document's draft.
 
-A document's columns and passages hold what is live. Its `draft` has the columns that a held-back
-change sets; the passages of a new text are stored beside the live ones. Callers hold the bot's
+A document's columns hold the live version. Its `draft` has the columns that a held-back change
+sets. The passages of a held-back text are stored next to the live passages. Callers hold the bot's
 lock.
 """
 
@@ -38,7 +38,7 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> N
         return
     draft: dict[str, Any] = document.draft or {}
     if training:
-        # A new text replaces the held-back one.
+        # The new text has not been read, so the earlier draft's number of passages is outdated.
         draft = {name: value for name, value in draft.items() if name != "chunk_count"}
     draft = draft | {name: _as_json(columns[name]) for name in columns if name != "file"}
     if "file" in columns:
@@ -53,7 +53,7 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> N
 def hold_deletion(document: Document) -> None:
     """Hold back the deletion of a document; this drops an earlier held-back change."""
     drop(document)
-    # If training failed or is still running, it was for the text that is dropped now.
+    # A training that failed or is still running was for the dropped text, so it no longer matters.
     rows = Document.objects.filter(pk=document.pk)
     if not has_text(document.draft):
         rows = rows.filter(status=DocumentStatus.FAILED)
@@ -81,7 +81,8 @@ def has_failed(document: Document) -> bool:
 
 
 def publish_draft(document: Document) -> None:
-    """Publish a document's held-back change; drop it if another document now has the same text."""
+    """Publish a held-back document, or a document's held-back change; drop the change if another
+    document now has the same text."""
     draft, rows = document.draft, Document.objects.filter(pk=document.pk)
     bots.bump_knowledge_version(document.bot_id)
     if draft is None:
@@ -107,7 +108,7 @@ def publish_draft(document: Document) -> None:
 
 
 def drop(document: Document) -> None:
-    """Drop the held-back change of a document; what is live is kept."""
+    """Drop a document's held-back change; the live version stays."""
     media.remove_later(document.client_id, [document.draft_file.name])
     Chunk.objects.filter(document=document, is_draft=True).delete()
     Document.objects.filter(pk=document.pk).update(draft=None, draft_file="", pending_review=False)
@@ -124,7 +125,8 @@ def remove(document: Document) -> None:
 
 
 def enqueue_crawl_update(document: Document) -> None:
-    """Enqueue an update of the document's crawl, if any: this may have been its last page."""
+    """Enqueue an update of the website's status if the document is a crawled page, since it may
+    have been the last page in training."""
     if document.web_url_id:
         jobs.enqueue(
             "bots.update_crawl_status", client_id=document.client_id, web_url_id=document.web_url_id
@@ -134,11 +136,11 @@ def enqueue_crawl_update(document: Document) -> None:
 def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
     rows = Document.objects.filter(pk=document.pk)
     if has_failed(document) and not has_text(columns):
-        # The live passages stay, so the draft keeps the text that could not be read.
+        # The draft keeps the text that could not be read, but not the columns that change now.
         draft = document.draft or {}
         rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})
     elif document.draft is not None:
-        # The draft waits for a golden run, but the bot no longer checks changes.
+        # The bot no longer checks changes, so the draft is published without a golden run.
         publish_draft(document)
         document.refresh_from_db()
     if "file" in columns:

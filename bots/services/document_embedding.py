@@ -25,12 +25,13 @@ from webhooks.services import announce
 log = logging.getLogger(__name__)
 # A slice ends after this many passages or seconds.
 SLICE_PASSAGES, SLICE_SECONDS = 16, 2.0
-# A job continues in a new job after this time, since exports and crawls share its workers.
+# After this time, a new job continues the work, since exports and crawls share the workers.
 RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
-# A table with more passages is searched by words only, which find its names and numbers better.
+# A table with more passages is searched by words only. They find names and numbers better than
+# vectors do.
 MAX_ENCODED_ROWS = 300
 # The progress when the document has been read and nothing is encoded yet.
 READ_PERCENT = 5
@@ -92,9 +93,10 @@ def encode_all(document_id: int) -> None:
 
 
 def encode(document_id: int, *, end: int) -> None:
-    """Encode part of a document, from its beginning (`end` 0) or its end (1), and enqueue the rest.
+    """Encode part of a document, from its beginning (`end=0`) or its end (`end=1`).
 
-    Yields to waiting jobs after each slice.
+    The rest becomes a new job after `RUN_SECONDS`, or if another client's job or a more urgent job
+    is waiting.
     """
     started = time.monotonic()
     while (document := _encode_slice(document_id, end=end)) is not None:
@@ -110,7 +112,8 @@ def encode(document_id: int, *, end: int) -> None:
 
 
 def _encode_slice(document_id: int, *, end: int) -> Document | None:
-    """Encode and store one slice; returns the document if more is left for this end, else None."""
+    """Encode and store one slice; returns the document if this end has more to encode in the same
+    stage, else None."""
     document = _encoded(document_id).select_related("bot").first()
     if document is None:
         return None
@@ -155,7 +158,8 @@ def _encode(
             for row, vectors in zip(rows, encoded, strict=True)
         }
     encoded = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
-    # A written answer is found by its question: "Yes, for nine euros." does not show its topic.
+    # A written answer is encoded with its question, not sentence by sentence: a sentence such as
+    # "Yes, for nine euros." does not show its topic.
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     return {
         row.pk: _Vectors(vector, vector if is_pair else b"")
@@ -209,10 +213,10 @@ def _percent(document: Document) -> int:
 
 
 def advance(document: Document, *, may_encode: bool = True) -> None:
-    """Begin the next stage that has work to do, or finish; the caller has locked bot and document.
+    """Begin the next stage that has work to do, or finish the training.
 
-    Indexes are rebuilt with the vectors stored so far. What a remote encoder could not encode is
-    left to a later job.
+    Indexes are rebuilt with the vectors stored so far. Passages that a remote encoder could not
+    encode are left to a later job. The caller has locked the bot and the document.
     """
     document = document.drafted()
     bots.bump_knowledge_version(document.bot_id)
@@ -246,7 +250,7 @@ def _finish(document: Document) -> None:
 
 
 def announce_end(event: str, document_id: int) -> None:
-    """Announce the end of a document's training, and enqueue an update of its crawl."""
+    """Announce the end of a document's training, and enqueue an update of its website's status."""
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})

@@ -1,4 +1,4 @@
-"""Upload, list, rank, retrain and delete a bot's documents."""
+"""Upload, list, prioritize, replace, retrain and delete a bot's documents."""
 
 import hashlib
 import io
@@ -72,7 +72,7 @@ class Uploaded:
 
 
 def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
-    """Store files as documents queued for training, and list the refused ones.
+    """Store files as documents and queue their training; returns documents and refused files.
 
     If the bot already has a file, the existing document is returned, and trained again if its
     training had failed. If no file is accepted, raises an error that lists them all.
@@ -94,7 +94,7 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
             documents, over_limit = _create_documents(bot, stored, by=by)
         referenced = {document.file.name or "" for document in documents}
     finally:
-        # Delete duplicates, and every file if the transaction failed.
+        # Delete duplicates and files over the limit, and all files if the transaction failed.
         for stored_file in stored:
             if stored_file.file not in referenced:
                 default_storage.delete(stored_file.file)
@@ -115,7 +115,7 @@ def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
 
 
 def _none_accepted(refused: Sequence[RefusedFile]) -> ApiError:
-    """The error of an upload whose files are all refused."""
+    """The error for an upload whose files are all refused."""
     texts = {item.position: f"{item.file_name}: {item.message}" for item in refused}
     if any(item.code == TooLarge.code for item in refused):
         return TooLarge(" ".join(texts.values()))
@@ -154,7 +154,8 @@ def _store(file: File, mime_type: str) -> StoredFile:
 def _create_documents(
     bot: Bot, stored: Sequence[StoredFile], *, by: User | None
 ) -> tuple[list[Document], set[str]]:
-    """Create rows and jobs; the bot's lock prevents duplicates and enforces the limit.
+    """Create documents and queue their training; the bot's lock prevents duplicates and enforces
+    the limit.
 
     Returns the documents, and the digests of the files that exceed the limit.
     """
@@ -224,7 +225,7 @@ def original_response(document: Document) -> FileResponse:
 
 
 def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> QuerySet[Document]:
-    """The bot's uploaded files in this status, or in any; unordered."""
+    """The bot's uploaded files, unordered; only those with this `status`, if it is given."""
     rows = Document.objects.filter(bot=bot, source=DocumentSource.FILE, web_url=None)
     return rows.filter(status=status) if status else rows
 
@@ -232,7 +233,7 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
 def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     """Replace the file of an uploaded document and train it again; its other settings are kept.
 
-    The bot uses the old version until the new one is trained, and longer if the new one is held
+    The bot uses the old version until the new version is trained, and longer if the change is held
     back. 422 if another document has this file, 409 `deletion_held` if the document's deletion is
     held back.
     """
@@ -294,7 +295,7 @@ def retrain(document: Document) -> bool:
 
 
 def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
-    """Train documents again; returns the queued ids, and the others with the reason."""
+    """Train documents again; returns the queued ids, and the skipped ids with their reasons."""
     rows = Document.objects.filter(bot=bot, pk__in=document_ids)
     documents = {document.pk: document for document in rows}
     queued: list[int] = []
@@ -371,7 +372,8 @@ def delete(bot: Bot, *, document_id: int, by: User) -> bool:
 
 
 def discard_change(document: Document, *, by: User | None) -> None:
-    """Discard a document's draft, or the whole document if it has none and was never live.
+    """Discard a document's draft. A document without a draft is held back as a whole and is
+    deleted.
 
     The caller holds the bot's lock.
     """
@@ -381,7 +383,7 @@ def discard_change(document: Document, *, by: User | None) -> None:
         return
     document_changes.drop(document)
     if document_changes.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
-        # The training in progress was for the discarded text; finish that of the live text.
+        # The latest training was for the discarded text, so train the live text again.
         Document.objects.filter(pk=document.pk).update(**QUEUED)
         enqueue_training(document)
     elif document.source == DocumentSource.QUESTION_ANSWER:
@@ -419,7 +421,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         count, names = rows.count(), bots.file_names(rows)
         if not count:
             return 0
-        # If these rows stayed, the next crawl would consider the pages unchanged.
+        # If these rows stayed, the websites would still show the pages as read.
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()

@@ -1,4 +1,4 @@
-"""Chooses the encoder for a client's search."""
+"""Chooses the encoder for a client's search, and encodes texts with it."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,8 @@ from chatplatform import jobs
 
 
 def current(client_id: int) -> SearchEncoder:
-    """The encoder for new vectors: the client's own, else the operator's, else the packaged one.
+    """The encoder for new vectors: the client's own encoder, else the encoder in the platform's
+    settings, else the packaged encoder.
 
     An encoder whose confidence weights have not been fitted is not used.
     """
@@ -54,10 +55,10 @@ def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
 
 
 def in_use(bot_id: int) -> SearchEncoder:
-    """The encoder that a bot's search uses: the current one, or the packaged one while more of the
-    bot's passages have its vectors.
+    """The encoder that a bot's search uses: the client's current encoder, or the packaged encoder
+    while more of the bot's passages have vectors from that one.
 
-    Passages without this encoder's vectors are found by their words.
+    Passages without vectors from the encoder in use are found by their words.
     """
     client_id = Bot.objects.filter(pk=bot_id).values_list("client_id", flat=True).first()
     now = current(client_id or 0)
@@ -69,7 +70,7 @@ def in_use(bot_id: int) -> SearchEncoder:
 
 
 def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes]:
-    """For each list of texts, their vectors as joined bytes; all are encoded in one call.
+    """The joined vectors of each list of texts, as bytes. All texts are encoded in one call.
 
     Raises EncoderDown.
     """
@@ -78,5 +79,5 @@ def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes
 
 
 def enqueue_reindex(client_id: int) -> None:
-    """Enqueue the encoding of a client's passages that lack vectors of its encoder."""
+    """Enqueue the encoding of a client's passages that lack vectors from its encoder."""
     jobs.enqueue("bots.reindex", client_id=client_id, dedupe_key=str(client_id), of=client_id)

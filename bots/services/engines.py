@@ -58,9 +58,10 @@ class EngineDown(ApiError):
 
 
 def engine_for(client: Client, bot: Bot | None = None) -> Engine:
-    """The engine for a bot or client: the bot's own model, else the client's, else the platform's.
+    """The engine for a bot or client: the bot's own model, else the client's model, else the
+    platform's model. If there is no model, the extractive engine.
 
-    This is the only place that chooses between the three.
+    This is the only place that chooses between them.
     """
     own = next(iter(LanguageModel.objects.raw(_OWN_MODEL, [client.pk, bot and bot.pk])), None)
     if own:
@@ -105,7 +106,8 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
-    """A sentence that says which setting function calling needs; None if it works."""
+    """A sentence that says which setting function calling needs; None if the bot's engine can call
+    functions."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
@@ -133,7 +135,7 @@ class MeteredWork:
         )
 
     def transcribe(self, recording: Recording) -> str:
-        """Have the model transcribe a recording; charges its tokens, or 1,000 for each started
+        """Have the model transcribe a recording; charges the tokens used, or 1,000 for each started
         minute if the server counts none."""
         return self._settle(
             self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)

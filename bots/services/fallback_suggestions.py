@@ -1,4 +1,4 @@
-"""Headings of a bot's documents to offer a customer whose question has no answer."""
+"""Headings of a bot's documents that are offered to a customer whose question has no answer."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,10 @@ _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """Headings or titles similar to a question, each of which the bot can answer if it is asked.
+    """Up to three headings or titles of the passages that were found for a question. The bot can
+    answer each of them if it is asked as a question.
 
-    They are in the request's language if there are any, else in other languages. The questions of
+    They are in the request's language or, if there are none, in other languages. The questions of
     written answers are left out, since they may be another customer's words.
     """
     if trace.evidence is None:

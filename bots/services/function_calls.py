@@ -133,7 +133,7 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
 
 def pending_for_customer(conversation_id: uuid.UUID, message_id: uuid.UUID) -> list[FunctionCall]:
-    """The calls that the customer can still decide on, and those that this message decided."""
+    """The calls that the customer can still decide on, and the calls that this message decided."""
     since = datetime.now(UTC) - EXPIRES_AFTER
     values = {"conversation": conversation_id, "message": message_id, "since": since}
     return list(FunctionCall.objects.raw(_FOR_CUSTOMER, values))

@@ -1,7 +1,8 @@
-"""Makes function calls for a model's answer or after an approval, each at most once.
+"""Makes function calls: for answers and procedures, after approvals, and for trials.
 
-A call's row is committed before its request is sent, and later gets the result. If a job finds a
-row `running`, the previous worker has crashed; then only a GET is sent again.
+A call's row is committed before its request is sent, and the result is added later. If a job finds
+a row that is still `running`, an earlier worker has crashed. Then only a GET is sent again, so any
+other request is sent at most once.
 """
 
 import hashlib
@@ -85,7 +86,7 @@ class Subject:
 
 
 class FunctionRunner:
-    """Makes the calls of one answer to one message."""
+    """Makes the calls for the answer to one message."""
 
     def __init__(self, bot: Bot, subject: Subject, *, max_calls: int, ends_at: float) -> None:
         self._bot = bot
@@ -95,7 +96,8 @@ class FunctionRunner:
         self.functions = {row.name: row for row in functions.usable(bot)} if max_calls else {}
         self.procedures = {row.tool_name: row for row in procedures.ready(bot)}
         self._repaired: set[str] = set()
-        # Whether a call may have changed something; then no other answer may replace this one.
+        # Whether a call may have changed something. If so, no quotation may replace the answer,
+        # since it could not report the change.
         self.has_acted = False
         self.call_ids: list[str] = []
 
@@ -144,7 +146,7 @@ class FunctionRunner:
         return result_of(self.make(function, values))
 
     def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
-        """Make a call with checked arguments, at most once; raises ApprovalNeeded."""
+        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded."""
         call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)
@@ -184,8 +186,8 @@ class FunctionRunner:
 def for_answer(
     engine: Engine, bot: Bot, subject: Subject, *, seconds: float
 ) -> FunctionRunner | None:
-    """The runner for a message's calls, which must end within `seconds`; None if the bot has
-    nothing to call."""
+    """The runner for a message's calls, which must end within `seconds`; None if the engine cannot
+    call functions, or if there is nothing to call."""
     if Capability.CALL_FUNCTIONS not in engine.capabilities:
         return None
     config = next(iter(FunctionCalling.objects.raw(_ENABLED, [bot.pk])), None)
@@ -223,12 +225,13 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 def _get_or_create(
     bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
-    """The call's row: that of an earlier attempt, or a new one that is running or waiting."""
+    """The row that an earlier attempt created for this call, or else a new row, which is running or
+    waits for approval."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     needs_approval = function.requires_approval != Approval.NONE
     try:
-        # `jobs.commit` stops a worker that lost its job, since the next one will make the call.
+        # `jobs.commit` stops a worker that lost its job, since the next worker makes the call.
         with jobs.commit():
             return FunctionCall.objects.create(
                 client_id=bot.client_id,
@@ -248,7 +251,7 @@ def _get_or_create(
 
 
 def _definition(function: Function) -> str:
-    """A hash of everything that determines what a call does; an approval holds only for this."""
+    """A hash of everything that determines what a call does; an approval is valid only for it."""
     server = function.mcp_server
     described = [
         function.name, function.parameters, function.method, function.url, function.headers,
@@ -256,7 +259,7 @@ def _definition(function: Function) -> str:
         [str(server.pk), server.url, server.token] if server else None,
     ]  # fmt: skip
     text = json.dumps(described, sort_keys=True)
-    # Keyed, since it holds secrets.
+    # Keyed, since the text contains secrets.
     return salted_hmac("bots.function", text, algorithm="sha256").hexdigest()
 
 
@@ -271,7 +274,7 @@ def _interrupted(call: FunctionCall) -> FunctionCall:
 
 
 def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> FunctionCall:
-    """Make an approved call; does nothing if it has ended. Safe to run twice."""
+    """Make an approved call; does nothing if the call has ended. Safe to run twice."""
     with jobs.commit():
         has_started = FunctionCall.objects.filter(
             pk=call.pk, status=CallStatus.WAITING, decided_at__isnull=False
@@ -380,7 +383,7 @@ def _call_tool(
         call,
         CallStatus.FAILED if result.is_error else CallStatus.SUCCEEDED,
         error="The tool reported an error." if result.is_error else "",
-        # A tool's result came from its server, so an answer may rely on it.
+        # Marks the result as coming from a server, so that an answer may rely on it.
         http_status=200,
         result_excerpt=tools.truncate_result(_redacted(tools.storable(result.text), secrets)),
         duration_ms=round((time.monotonic() - started) * 1000),

@@ -18,7 +18,7 @@ _BODILESS = frozenset({"GET", "DELETE"})
 
 
 def describe(bot: Bot) -> FunctionCallingConfigDTO:
-    """The bot's configuration, without its secrets."""
+    """The bot's function settings and the functions that the client defined, without secrets."""
     rows = _own(bot).order_by("position")
     return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
@@ -35,7 +35,8 @@ def usable(bot: Bot) -> QuerySet[Function]:
 
 
 def without_model_or_procedure(bots: QuerySet[Bot]) -> QuerySet[Bot]:
-    """The bots among these that cannot call functions, since they have no model or procedure."""
+    """The given bots that cannot call functions because they have neither a model nor a
+    procedure."""
     return bots.alias(has_model=engines.has_model()).filter(has_model=False, procedures=[])
 
 
@@ -56,8 +57,8 @@ def secret_headers(function: Function) -> dict[str, str]:
 
 
 def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
-    """Replace the configuration. A function whose secret headers are left out keeps those of the
-    stored function with the same name."""
+    """Replace the settings and the functions that the client defined. A function whose secret
+    headers are left out keeps the headers of the stored function with the same name."""
     _check_all(body.functions)
     with transaction.atomic():
         bots.lock(bot)
@@ -75,9 +76,10 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
 
 
 def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
-    """Add a function, or change the one of this name; a bot's first function enables its calls.
+    """Add a function, or change the function with the same name.
 
-    Secret headers are kept if they are left out.
+    Function calling is enabled if the bot has no settings for it yet. Stored secret headers are
+    kept if the request leaves them out.
     """
     _check_all([function])
     with transaction.atomic():
@@ -182,8 +184,11 @@ def _store(
 def _merged_secret_headers(
     position: int, function: FunctionDTO, existing: Function | None
 ) -> dict[str, str]:
-    """The secret headers to store; 422 if stored ones would be sent to another origin, or if they
-    would be sent unencrypted or are also plain headers."""
+    """The secret headers to store.
+
+    422 if stored headers would be sent to another origin, if secret headers would be sent
+    unencrypted, or if a header is both secret and plain.
+    """
     if function.secret_headers is not None:
         headers = function.secret_headers
     elif existing is None:

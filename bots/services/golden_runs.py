@@ -40,9 +40,9 @@ from identity.services import audit, credits
 
 # About how many messages one job asks. A worker that shuts down waits until they are asked.
 MESSAGES_PER_JOB = 10
-# How many earlier lines and answered questions the bot sees, if a question has several messages.
+# How many earlier lines and answered questions the bot is given with each follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
-# The maximum number of characters that are stored of an answer.
+# The maximum number of characters in a stored answer.
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
@@ -58,12 +58,13 @@ class GoldenRunning(ApiError):
 
 
 class _ModelDown(Exception):
-    """The model did not answer. A quotation instead would not test the change."""
+    """The model did not answer; quoting the documents instead would not test the change."""
 
 
 @dataclass(frozen=True)
 class _Terms:
-    """The settings to ask the questions with: the bot's own, or with the change under test."""
+    """The settings with which the questions are asked, either without or with the change under
+    test."""
 
     threshold: float
     index: retrieval.AnyIndex | None = None
@@ -78,8 +79,8 @@ def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
     """Annotate runs with `shown_outcome`: `overtaken` instead of `held` if nothing waits for them.
 
-    That is so if the run's documents were deleted or changed since, or if the bot uses the run's
-    prompt or a later one.
+    Nothing waits for a run if none of its documents is still held back for it. If the run tests a
+    prompt, the bot must also use that prompt or a later one.
     """
     waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
     in_use = Prompt.objects.filter(
@@ -211,7 +212,7 @@ def _mark_running(run_id: str) -> GoldenRun | None:
 
 
 def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
-    """The bot's own terms; and those with the run's change, None if it tests none."""
+    """The bot's own terms, and the terms with the run's change, or None if it tests no change."""
     current = _Terms(run.bot.client.config.answer_threshold)
     if not run.document_ids and run.prompt is None and run.threshold is None:
         return current, None
@@ -223,7 +224,8 @@ def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
 def _compared_result(
     run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Terms, tested: _Terms | None
 ) -> dict[str, Any]:
-    """The result of one question; if a change is tested, compared with the bot's own terms."""
+    """The result of one question; if a change is tested, also whether the question passes without
+    the change."""
     result = _result(run, engine, question, tested or current, "tried")
     if tested is None:
         return result
@@ -337,8 +339,11 @@ def _find_fault(question: dict[str, Any], text: str, document_ids: set[int]) -> 
 
 
 def _end(run: GoldenRun) -> None:
-    """End a run: store which questions broke or improved; if it decides about a change, publish the
-    change if none broke, else hold it back."""
+    """End a run, and store which questions broke or improved.
+
+    If the run decides whether a change is published, the change is published if no question broke,
+    and held back otherwise.
+    """
     bots.lock(run.bot)
     run.broke = _changed(run, before=True)
     run.better = _changed(run, before=False)
@@ -359,7 +364,8 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    """The documents that wait for this run; if one was changed since, a later run tests it."""
+    """The documents that wait for this run; a document that was changed since waits for a later
+    run."""
     return publish_gate.held().filter(bot=run.bot, run_id=run.pk)
 
 
@@ -370,7 +376,7 @@ def _is_prompt_waiting(run: GoldenRun) -> bool:
 
 
 def _publish_tested(run: GoldenRun) -> None:
-    """Publish the run's prompt and documents; the caller holds the bot's lock."""
+    """Publish the run's prompt and documents that still wait; the caller holds the bot's lock."""
     has_prompt = _is_prompt_waiting(run)
     if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)

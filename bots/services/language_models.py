@@ -42,8 +42,9 @@ def store(
 ) -> LanguageModel:
     """Set the model of a bot or of the whole client, or the client's encoder.
 
-    A stored key is kept if the body leaves it out. 422 if it would then be sent to another origin,
-    if the body's bot or purpose differs from the arguments, or if an encoder is for one bot.
+    A stored key is kept if the body leaves it out. 422 if that key would be sent to another origin,
+    if the body's bot or purpose differs from the arguments, if an encoder is for a single bot, or
+    if the URL or the price is not allowed.
     """
     for name, expected in (("bot_id", bot and bot.pk), ("purpose", purpose)):
         if name in body.model_fields_set and getattr(body, name) != expected:
@@ -135,7 +136,8 @@ def _of(client: Client, bot: Bot | None, purpose: str = "chat") -> QuerySet[Lang
 
 
 def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
-    """The key to store; 422 if a stored key would be sent to another origin, or any unencrypted."""
+    """The key to store; 422 if a stored key would be sent to another origin, or any key would be
+    sent unencrypted."""
     key = row.api_key if body.api_key is None else body.api_key
     is_moved = request_templates.origin(row.base_url) != request_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:

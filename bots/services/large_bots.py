@@ -1,8 +1,8 @@
 """Search for bots with too many passages for the memory of a process.
 
-PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. They
-and a random sample of the bot's passages, which shows what is typical of the bot, make up the same
-kind of index as that of a small bot. So the same rules apply to bots of any size.
+PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. An
+index is built from these candidates and a random sample of the bot's passages, which shows what is
+typical of the bot. It is searched like the index of a small bot, which has all passages.
 """
 
 import random
@@ -26,8 +26,9 @@ from bots.quoting.word_index import STOP
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 
-# The maximum number of candidates near the question's vector (and as many near that vector without
-# its common part), with its rare words, and from important documents; the size of the sample.
+# The maximum numbers of candidates near the question's vector (and as many near that vector without
+# its common part), with the question's rare words, and from important documents; then the size of
+# the sample.
 _MAX_NEAREST, _MAX_BY_WORDS, _MAX_IMPORTANT, _SAMPLE_SIZE = 60, 40, 20, 150
 # For this many nearest passages, the neighboring passages are candidates too.
 _WITH_NEIGHBORS = 10
@@ -40,7 +41,8 @@ _MAX_RANKED = 3_000
 # How many index entries a search examines: pgvector's maximum, for a high recall (measured by
 # bench/large_bots.py).
 EF_SEARCH = 1_000
-# The maximum number of entries that are scanned, if most of those examined belong to other bots.
+# The maximum number of entries that are scanned if most of the examined entries belong to other
+# bots.
 _MAX_SCANNED = 40_000
 # The number of passages that are copied together, and the time after which a new job continues.
 _BATCH, _RUN_SECONDS = 500, 20.0
@@ -92,9 +94,9 @@ SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
 
 
 def is_backfilled(bot_id: int) -> bool:
-    """Whether the bot is large and its passages are in the database's search table.
+    """Whether the bot is large and most of its passages are in the database's search table.
 
-    Until most of them are copied, the bot is searched in memory.
+    Until then, the bot is searched in memory.
     """
     count = _count(bot_id)
     if count <= settings.LARGE_BOT_PASSAGES or not _has_table():
@@ -180,7 +182,7 @@ class LargeIndex:
         limit: int = 5,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """Like `Index.search`, among the candidates for the question and the sample."""
+        """Like `Index.search`, but only among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
         candidates = self._candidates(question, vector, language)
         sample_ids = {piece.id for piece in self.sample}
@@ -253,9 +255,12 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
 
 
 def _missing(bot_id: int, encoder_id: str, *, after_id: int, limit: int = _BATCH) -> list[Chunk]:
-    """Passages that are missing from the search table: those encoded by this encoder, whose vectors
-    must have 384 numbers, and those that get no vector, such as the rows of a long table. A large
-    bot with other vectors is searched in memory."""
+    """Passages that belong in the search table and are missing from it.
+
+    These are passages with this encoder's vectors, if the vectors have 384 numbers, and passages of
+    trained documents that get no vector, such as rows of a long table. A large bot with vectors of
+    another length is searched in memory.
+    """
     is_there = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )
@@ -267,7 +272,8 @@ def _missing(bot_id: int, encoder_id: str, *, after_id: int, limit: int = _BATCH
 
 
 def forget(passages: QuerySet[Chunk]) -> None:
-    """Remove passages from the search table, before another encoder's vectors replace theirs."""
+    """Remove passages from the search table, before another encoder's vectors replace their
+    vectors."""
     if _has_table():
         statement, params = passages.values("pk").query.sql_with_params()
         with connection.cursor() as cursor:

@@ -1,8 +1,9 @@
-"""The MCP servers of a bot: connect one, choose which of its tools the bot may call, and how.
+"""The MCP servers of a bot: connect one, choose which of its tools the bot may call, and who must
+approve the calls.
 
 An allowed tool is a `Function` with the version that a person reviewed. Whenever a server's tools
-are listed, functions whose tools have changed are marked, and bots cannot call them until a person
-chooses the tools again.
+are listed, functions whose tools have changed are marked for review. The bot cannot call them until
+a person chooses the tools again.
 """
 
 import hashlib
@@ -52,7 +53,7 @@ def get(bot: Bot, server_id: Any) -> McpServer:
 
 
 def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
-    """Add a server and list its tools; the bot may call only those that the request allows."""
+    """Add a server and list its tools; the bot may call only tools that the request allows."""
     require(body, "name", "url")
     row = McpServer(client_id=bot.client_id, bot=bot)
     _fill(row, body)
@@ -73,7 +74,7 @@ def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
 def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> McpServer:
     """Change a server, or choose its tools; fields left out are kept.
 
-    A new URL or token is tested at once.
+    If the URL or token is new, the server's tools are listed again.
     """
     row = get(bot, server_id)
     before = (row.url, row.token)
@@ -95,7 +96,7 @@ def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> Mcp
 
 
 def refresh(bot: Bot, server_id: Any) -> McpServer:
-    """List a server's tools again; changed ones cannot be called until they are chosen again."""
+    """List a server's tools again; changed tools cannot be called until they are chosen again."""
     row = get(bot, server_id)
     listed = _listed(row)
     with transaction.atomic():
@@ -114,7 +115,7 @@ def delete(bot: Bot, server_id: Any, *, by: User) -> None:
 
 
 def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
-    """Store what a server offers now, and mark the functions whose tools have changed."""
+    """Store the tools that a server offers now, and mark the functions whose tools have changed."""
     _apply_listing(row, listed)
     McpServer.objects.filter(pk=row.pk).update(tools=row.tools, listed_at=row.listed_at)
 
@@ -152,7 +153,11 @@ def _stored(tool: McpTool) -> dict[str, Any]:
 
 
 def _fill(row: McpServer, body: McpServerRequest) -> None:
-    """Set the fields of the request; 422 if a stored token would be sent to another origin."""
+    """Set the fields of the request.
+
+    422 if the URL is not allowed, if the token would be sent unencrypted, or if the stored token
+    would be sent to another origin.
+    """
     fields_set = body.model_fields_set
     url = body.url if "url" in fields_set and body.url else row.url
     is_moved = request_templates.origin(row.url) != request_templates.origin(url)
@@ -188,7 +193,7 @@ def _listed(row: McpServer) -> list[McpTool]:
 
 
 def _choose(bot: Bot, row: McpServer, body: McpServerRequest, *, by: User) -> None:
-    """Allow the bot the chosen tools and no others of this server, if the request chooses tools.
+    """If the request chooses tools, allow the bot these tools and no others of this server.
 
     The caller holds the bot's lock.
     """

@@ -16,8 +16,8 @@ from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# The minimum similarity (cosine) between a message and an example that starts a procedure without
-# asking a model; messages that differ in a few words are similar enough.
+# The minimum cosine similarity between a message and an example for starting a procedure without
+# asking a model. A message that differs from an example in a few words is similar enough.
 NEAR = 0.945
 
 
@@ -74,7 +74,8 @@ def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
 
 
 def matching(bot: Bot, text: str) -> ReadyProcedure | None:
-    """The procedure with an example that says nearly the same as a message; None if none has."""
+    """The procedure with an example that says nearly the same as a message; None if there is no
+    such procedure."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)

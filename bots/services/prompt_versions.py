@@ -20,7 +20,7 @@ _CURRENT = f"SELECT {column_names(Prompt)} FROM bots_prompt WHERE bot_id = %s AN
 
 
 def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
-    """Store a new version and make it current, unless it is held back; earlier ones are kept."""
+    """Store a new version and make it current, unless it is held back; earlier versions stay."""
     fields = {
         "content": body.content,
         "tone": body.tone or "",
@@ -32,7 +32,7 @@ def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
 
 
 def restore(bot: Bot, *, version: int, by: User) -> Prompt:
-    """Store a copy of an earlier version as a new one; if it already is the current one, return it
+    """Store a copy of an earlier version as a new version; if the version is current, return it
     unchanged."""
     with transaction.atomic():
         bots.lock(bot)
@@ -83,7 +83,8 @@ def list_for_bot(bot: Bot) -> QuerySet[Prompt]:
 
 
 def instructions_of(prompt: Prompt | None, *, tone: str | None = None) -> str:
-    """A version as the model reads it: text, language and tone, which `tone` replaces."""
+    """A version as the model reads it: text, language and tone. `tone` replaces the version's
+    tone."""
     lines = [prompt.content.strip()] if prompt else []
     if prompt and prompt.language:
         lines.append(

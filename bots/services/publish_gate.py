@@ -1,4 +1,4 @@
-"""Holds back new prompts and changes to documents until a golden run has tested them."""
+"""Holds back new prompts, new documents and document changes until a golden run tests them."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from bots.services import engines
 from chatplatform.api.errors import ApiError
 from chatplatform.jobs import enqueue
 
-# Documents whose training ends within this time share a run.
+# A run for documents starts after this time, so that documents trained in the meantime can join.
 _GATHER = timedelta(seconds=10)
 
 
@@ -31,7 +31,7 @@ class NotHeld(ApiError):
 
 
 def holds_prompt(bot: Bot) -> bool:
-    """Whether to hold back a new prompt; never with the extractive engine, which uses none."""
+    """Whether to hold back a new prompt; never with the extractive engine, which uses no prompt."""
     return _holds(bot) and Capability.WRITE in engines.engine_for(bot.client, bot).capabilities
 
 

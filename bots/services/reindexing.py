@@ -1,4 +1,4 @@
-"""Re-encodes a client's passages when its encoder changes; bots keep answering meanwhile."""
+"""Re-encodes a client's passages when its encoder changes, while its bots keep answering."""
 
 import time
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from chatplatform import jobs
 
 # The number of passages that are encoded and stored together.
 _SLICE = 16
-# A job continues in a new job after this time, since training shares its workers.
+# After this time, a new job continues the work, since training shares the workers.
 _RUN_SECONDS = 20.0
 # How long a job waits if the encoder's server is down.
 _PAUSE = timedelta(minutes=2)
-# Swaps the vectors of the two encoders; the previous one's are kept, for switching back.
+# Swaps the vectors of the two encoders; the previous encoder's vectors are kept for switching back.
 _SWAPPED: dict[str, Any] = {
     "embedding_model": F("other_model"),
     "other_model": F("embedding_model"),
@@ -34,7 +34,7 @@ _SWAPPED: dict[str, Any] = {
 
 
 def reindex(client_id: int) -> None:
-    """Encode a client's passages with its encoder; the search switches once all are encoded.
+    """Encode a client's passages with its encoder; then switch the search to that encoder.
 
     Until then, the search uses the existing vectors.
     """
@@ -58,7 +58,7 @@ def reindex(client_id: int) -> None:
 
 def _missing(client_id: int, encoder: SearchEncoder) -> QuerySet[Chunk]:
     is_encoded = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
-    # Passages whose sentences are not encoded, since the server was down.
+    # Passages whose sentences are not encoded, for example because the encoder's server was down.
     without_sentences = Q(embedding_model=encoder.id, sentence_vectors=b"")
     without_sentences &= ~Q(document__status=DocumentStatus.TRAINING)
     rows = Chunk.objects.filter(~is_encoded | without_sentences, client_id=client_id)

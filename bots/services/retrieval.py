@@ -24,8 +24,8 @@ MAX_BYTES = 300_000_000
 # The bytes of memory that an index's words take per character and per passage (measured by
 # bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# A model reads this many passages per question, and more as long as they have at most this many
-# words in all.
+# A model reads this many passages per question, and further passages while all of them have at most
+# this many words in total.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -124,7 +124,7 @@ def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
 def elsewhere(
     bot: Bot, question: str, *, language: str, leave_out: Callable[[IndexedChunk], bool]
 ) -> SearchResult:
-    """The best passage for a question, except the passages that `leave_out` excludes."""
+    """The search result with the best passage for a question; `leave_out` excludes passages."""
     index = _cache.get(bot)
     return index.search(question, language=language, limit=1, leave_out=leave_out)
 
@@ -141,7 +141,7 @@ def find(
 ) -> tuple[Part, ...]:
     """Search for each question of a message; `topics`: earlier questions, latest first.
 
-    `index` replaces the bot's own, to test a change. `limit`: how many passages per question.
+    `index` replaces the bot's own index, to test a change. `limit`: how many passages per question.
     """
     searched = index or _cache.get(bot)
     return question_splitting.find(
@@ -155,8 +155,8 @@ def find(
 def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     """The distinct passages of search results as an engine reads them, numbered from 1.
 
-    Of each result: the first five, those of important documents, and further ones while the words
-    of all fit into the result's share of `MAX_READ_WORDS`.
+    From each result, they include the first five passages, all passages of important documents, and
+    further passages while the words of all fit into the result's share of `MAX_READ_WORDS`.
     """
     lists = [result.hits for result in results]
     max_words = MAX_READ_WORDS // max(1, len(lists))
@@ -179,8 +179,8 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
 
 
 def _read(hits: Sequence[Hit], max_words: int) -> Iterator[Hit]:
-    """The hits to read: the first five, those of important documents, and further ones while all
-    fit into `max_words` words."""
+    """The hits to read: the first five, all hits of important documents, and further hits while the
+    passages so far have at most `max_words` words."""
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.chunk.text)

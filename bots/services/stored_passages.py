@@ -57,7 +57,7 @@ def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
 
 
 def valid(now: datetime, *, prefix: str = "") -> Q:
-    """The condition that a document is valid at `now`; `prefix`: the lookup path to it."""
+    """The condition that a document is valid at `now`; `prefix`: lookup path to the document."""
     has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
     has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
     return has_begun & has_not_ended
@@ -66,8 +66,9 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
 def indexed(
     row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str = embedding.MODEL_ID
 ) -> IndexedChunk:
-    """A passage in the form for an index; `words`: its stored words, None to compute them."""
-    # Vectors of another encoder cannot be compared with the question's, so only words count.
+    """A passage in the form that an index needs; computes its words if `words` is None."""
+    # Vectors of another encoder cannot be compared with the question's vector, so they are left out
+    # and only the passage's words count.
     is_current = row.embedding_model == encoder_id and row.dimension > 0
     vector = row.vector if is_current else b""
     sentence_vectors = row.sentence_vectors if is_current else b""

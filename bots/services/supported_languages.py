@@ -1,4 +1,4 @@
-"""The languages that a client's bots are offered in."""
+"""The languages that a client and its bots support."""
 
 from django.db import transaction
 
@@ -9,7 +9,8 @@ from identity.services import audit
 
 
 def of_client(client: Client) -> BotLanguageConfigDto:
-    """The languages that the client has set, else those of its enabled bots; the default first."""
+    """The languages that the client has set or, if it has set none, the languages of its enabled
+    bots; the default language first."""
     codes = set(client.languages)
     if not codes:
         rows = Bot.objects.for_client(client).filter(is_disabled=False)
@@ -19,7 +20,7 @@ def of_client(client: Client) -> BotLanguageConfigDto:
 
 
 def of_key(key: ApiKey) -> BotLanguageConfigDto:
-    """The languages of the key's bot, or the client's if the key serves all bots."""
+    """The languages of the key's bot, or the client's languages if the key serves all bots."""
     rows = Bot.objects.for_client(key.client)
     bot = rows.filter(pk=key.bot_id).first() if key.bot_id else None
     if bot is None:

@@ -26,7 +26,7 @@ _UNREAD = (DocumentStage.WAITING, DocumentStage.READING)
 
 
 class Gone(Exception):
-    """In the meantime, the document was deleted, queued again or read by another job."""
+    """While the document was read, it was deleted, queued again or read by another job."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _begin(document_id: int) -> Document | None:
 
 
 def fail(document_id: int, *, code: str, message: str) -> None:
-    """Mark a document in training as failed and announce it."""
+    """Mark a document in training as failed, and announce the failure."""
     with jobs.commit():
         # A document that was queued again in the meantime has new content and another job.
         failed = _in_training(document_id).update(
@@ -107,7 +107,7 @@ def _in_training(document_id: int) -> QuerySet[Document]:
 
 
 def _split(document: Document) -> SplitDocument:
-    """Read a document and split it into passages; slow, so outside any transaction."""
+    """Read a document and split it into passages; too slow to run inside a transaction."""
     text = _read(document)
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
@@ -134,7 +134,7 @@ def _store(document: Document, split: SplitDocument) -> None:
     """Replace the document's passages in one transaction, so that readers see all or none.
 
     Passages copy the vectors of the client's existing passages with the same content. The passages
-    of a held-back text are stored beside the live ones.
+    of a held-back text are stored next to the live passages.
     """
     with jobs.commit():
         # Lock the bot, then the document, in the same order as deletions.

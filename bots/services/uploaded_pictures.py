@@ -19,7 +19,7 @@ from identity.services.picture_hooks import StoredPicture
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 _FOLDER = "banners"
-# What is wrong with a picture, by the code of `ImageError`.
+# What is wrong with a picture, keyed by the code of `ImageError`.
 _FAULTS = {
     "unsupported_type": gettext_noop("The file isn't a PNG, JPEG, or WebP image."),
     "too_large": gettext_noop("The image is too large. Make it smaller."),
@@ -35,7 +35,7 @@ class PictureTooLarge(TooLarge):
 
 @contextmanager
 def stored(file: Any, *, largest_side: int = 0) -> Iterator[StoredPicture]:
-    """Check an uploaded file and store its picture; the picture is deleted if the block fails.
+    """Check an uploaded file and store its picture; deletes the picture if the block raises.
 
     A picture with a side over `largest_side` pixels is scaled down; 0 keeps its size.
     """

@@ -13,8 +13,8 @@ from identity.models import User
 
 
 def replace_secret(bot: Bot, *, by: User) -> str:
-    """Give the bot a new identity secret and return it; signatures with the old one are refused
-    from now on."""
+    """Give the bot a new identity secret and return it; signatures made with the old secret are
+    refused from now on."""
     bot.identity_secret = f"visitor_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
         bot.save(update_fields=["identity_secret", "updated_at"])
@@ -23,7 +23,7 @@ def replace_secret(bot: Bot, *, by: User) -> str:
 
 
 def is_signed(bot: Bot, external_id: str, *, signature: str) -> bool:
-    """Whether the bot's identity secret signed this id; False if there is no secret."""
+    """Whether the id was signed with the bot's identity secret; False if the bot has no secret."""
     secret = bot.identity_secret
     expected = hmac.new(secret.encode(), external_id.encode(), hashlib.sha256).hexdigest()
     return bool(secret) and constant_time_equal(expected, signature)

@@ -1,4 +1,4 @@
-"""Create, change and delete a bot's websites, and crawl them again when that is due."""
+"""Create, change and delete a bot's websites, and queue their crawls."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -91,7 +91,8 @@ def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
 
 
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
-    """Create a website and queue its crawl; 409 if the bot already has its URL or too many."""
+    """Create a website and queue its crawl; 409 if the bot already has its URL or has reached the
+    limit."""
     require(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
@@ -156,12 +157,15 @@ def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
 
 
 def describe(row: WebUrl) -> WebUrlDto:
-    """The shape of a website; 404 if it was deleted in the meantime."""
+    """A website as a `WebUrlDto`; 404 if it was deleted in the meantime."""
     return WebUrlDto.from_row(first_or_404(with_pages(WebUrl.objects.filter(pk=row.pk))))
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
-    """Queue a crawl; False if one is queued or running and `even_if_busy` does not replace it."""
+    """Queue a crawl, and return whether it was queued.
+
+    It is not queued if another crawl is queued or running, unless `even_if_busy` is set.
+    """
     with transaction.atomic():
         rows = WebUrl.objects.filter(pk=row.pk)
         if not even_if_busy:
@@ -186,7 +190,7 @@ def crawl_due() -> int:
 
 
 def next_fetch(row: WebUrl, *, after: datetime | None = None) -> datetime | None:
-    """When the next crawl of a website is due; None: never."""
+    """When the next automatic crawl of a website is due; None if the website has none."""
     if row.refresh_hours is None:
         return None
     return (after or row.last_fetched_at or timezone.now()) + timedelta(hours=row.refresh_hours)
@@ -208,7 +212,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
 
 
 def _normalized(url: str) -> str:
-    """Normalize a URL; 422 if it is invalid or not allowed."""
+    """The normalized URL; 422 if the URL is invalid or not allowed."""
     require_address(url, "url", purpose="crawl")
     normalized = url_normalization.normalized(url)
     if normalized is None:
@@ -217,7 +221,7 @@ def _normalized(url: str) -> str:
 
 
 def is_crawl_queued(row: WebUrl) -> bool:
-    """Whether a crawl job is queued, apart from one that may be running."""
+    """Whether a crawl job of the website is queued; a running job does not count."""
     return Job.objects.filter(
         name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED
     ).exists()

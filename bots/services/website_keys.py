@@ -37,9 +37,9 @@ def create_bot(client: Client, *, body: BotDto, daily_credits: int, by: User) ->
 
 
 def create_key(bot: Bot, *, daily_credits: int, by: User) -> None:
-    """Give the bot a public key with this daily cap, unless it already has a key."""
+    """Give the bot a public key with this daily cap, unless it already has a valid public key."""
     with transaction.atomic():
-        # The lock keeps concurrent requests from creating two.
+        # The lock keeps concurrent requests from creating two keys.
         bots.lock(bot)
         if find_key(bot) is None:
             api_keys.create(

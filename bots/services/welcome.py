@@ -16,9 +16,9 @@ from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessag
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# The maximum number of questions taken from documents, and of passages searched for them.
+# The maximum number of questions taken from documents, and of passages searched for questions.
 MAX_EXTRACTED, _MAX_PASSAGES = 6, 300
-# An expired document's questions are suggested for at most this long. Training takes effect at
+# An expired document's questions may still be suggested for this long. Training takes effect at
 # once, since the cache key contains the knowledge version.
 _CACHE_SECONDS = 60
 _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|\(?\d{1,3}[.)]\s+)+")
@@ -33,9 +33,9 @@ def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMess
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """The written sample questions in a language; if there are none, some from the bot's documents.
+    """The written sample questions in `language`; in all languages if it is None.
 
-    If `language` is None, the written questions in all languages.
+    If there are none, questions from the bot's documents in `language` or the default language.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language

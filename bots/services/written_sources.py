@@ -16,7 +16,7 @@ from chatplatform import media
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 
-# The maximum number per bot, by source.
+# The maximum number of documents per bot, by source.
 LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 
 
@@ -29,7 +29,7 @@ class SourceExists(ApiError):
 def list_for_bot(
     bot: Bot, source: DocumentSource, *, status: DocumentStatus | None = None
 ) -> QuerySet[Document]:
-    """The bot's texts or answers in this status, or in any; unordered."""
+    """The bot's texts or answers, unordered; only those with this `status`, if it is given."""
     rows = Document.objects.filter(bot=bot, source=source)
     return rows.filter(status=status) if status else rows
 
@@ -40,7 +40,8 @@ def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
 
 
 def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
-    """Store a text or answer and queue it for training; 409 if the bot has it or too many."""
+    """Store a text or answer and queue it for training; 409 if the bot already has it or has
+    reached the limit."""
     columns = _columns(body)
     with transaction.atomic():
         # The lock enforces the limit and prevents duplicates in concurrent requests.
@@ -61,9 +62,9 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
     """Replace a text or a question with its answer, and train it again if it changed.
 
     The bot uses the old version until the new one is trained, and longer if the change is held
-    back. A version that equals the live one discards a held-back change instead. 409
-    `source_exists` if another document has it, `deletion_held` if the document's deletion is held
-    back.
+    back. A version that equals the live version discards a held-back change instead. 409
+    `source_exists` if another document has the same text or question, `deletion_held` if the
+    document's deletion is held back.
     """
     columns = _columns(body)
     with transaction.atomic():

@@ -1,1 +1,1 @@
-"""The pages of one bot, with the tabs Content, Appearance, Behavior, Install and Quality."""
+"""The pages of one bot: Content, Appearance, Behavior, Install and Quality."""

@@ -1,4 +1,5 @@
-"""The forms for a bot's languages, sample questions, availability and instructions."""
+"""The forms for a bot's languages, sample questions, availability and instructions, and for
+checking changes before they go live."""
 
 from typing import Any
 
@@ -52,7 +53,7 @@ class LanguagesForm(BotForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         languages = [*data["languages"], *filter(None, [data["another"]])]
-        # Choosing a default language adds it to the bot's languages.
+        # A list of languages must include the default language.
         if languages and data["default_language"] not in languages:
             languages.append(data["default_language"])
         chosen = {"languages": languages, "default_language": data["default_language"]}
@@ -156,7 +157,7 @@ class VersionsForm(BotForm):
 
     def add_fields(self) -> None:
         rows = prompt_versions.list_for_bot(self.bot).select_related("created_by")
-        # Every version except the current one, including any that are held back.
+        # The latest versions except the current one, including held-back versions.
         self.earlier = list(rows.exclude(is_current=True).order_by("-version")[:_VERSIONS_SHOWN])
         self.offer("version", [(row.version, self._words(row)) for row in self.earlier])
 

@@ -46,7 +46,8 @@ _TYPES = [
 
 
 def _change(bot: Bot, fields: list[CustomerInfoField], by: User) -> CustomerInfoFields:
-    """Store the fields, without texts in languages that the bot no longer offers."""
+    """Store the fields, without texts in languages that the bot no longer offers. A field without a
+    label gets its name as the label."""
     for field in fields:
         for texts in (field.label, field.question):
             for code in [code for code in texts if bot.languages and code not in bot.languages]:
@@ -164,8 +165,8 @@ def _added(bot: Bot, data: dict[str, Any], used_names: set[str]) -> CustomerInfo
 
 
 def _name(words: str, used_names: set[str]) -> str:
-    """A name for a customer attribute that is not in `used_names`: the label in ASCII, with a
-    number if needed."""
+    """An unused name for a customer attribute: its label in ASCII, with a number if that name is in
+    `used_names`."""
     base = re.sub(r"[^a-z0-9]+", "_", fold(words)).strip("_")[:34] or "field"
     base = base if base[0].isalpha() else f"field_{base}"[:34]
     names = (base, *(f"{base}_{number}" for number in range(2, 100)))

@@ -1,4 +1,4 @@
-"""The pages of a bot's content: the list of files, websites, texts and answers, and each item's."""
+"""The pages of a bot's content: the list of all content, adding content, and a page per item."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ from chatplatform.admin_base import TenantAdmin, viewer
 
 _PAGE_SIZE = 50
 _MAX_PASSAGES = 100
-# The kinds of content, keyed by their name in the page's URL: label and icon.
+# The label and icon of each kind of content, keyed by the `kind` in the list's URL.
 KINDS: dict[str, tuple[Any, str]] = {
     "file": (gettext_lazy("Files"), "description"),
     "website": (gettext_lazy("Websites"), "language"),
@@ -40,7 +40,7 @@ _KIND_OF = {source: kind for kind, source in _SOURCES.items()}
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The list of all content of the bot; it reloads itself while the bot is reading something."""
+    """The list of the bot's content; it reloads itself while an item is being read or tested."""
     kind = request.GET.get("kind", "")
     search = request.GET.get("q", "").strip()[:200]
     page_text = request.GET.get("page", "")
@@ -115,7 +115,7 @@ def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
 
 
 def _add_runs(bot: Bot, sites: list[Any]) -> None:
-    """Set each website's golden run to that of its first crawled page that is held back."""
+    """Set each website's golden run to the run of its first held-back page."""
     held_back = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
     first = {item.web_url_id: item for item in held_back} if sites else {}
     for row in sites:
@@ -124,7 +124,8 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
 
 
 def _answer_counts(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
-    """How many answers used each document or website; a website's pages are added up."""
+    """The number of answers that used each document or website; a website's number is the sum over
+    its pages."""
     answers = chat_hooks.document_usage().answers(bot)
     counts = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
@@ -136,7 +137,7 @@ def _answer_counts(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
 
 
 def _item(bot: Bot, row: Any, answer_counts: dict[tuple[str, int], int]) -> dict[str, Any]:
-    """What the list shows for a row."""
+    """What the list shows for a document or website."""
     if isinstance(row, WebUrl):
         kind, link, name = "website", "admin:bots_bot_website", row.url
         key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
@@ -158,7 +159,7 @@ def _item(bot: Bot, row: Any, answer_counts: dict[tuple[str, int], int]) -> dict
 
 
 def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResponse:
-    """Add content in one of four ways, with links to the other three."""
+    """The page for adding content in one of four ways, with links to all four."""
     if way not in content_forms.WAYS:
         raise Http404
     frame.check(page, request, "train")
@@ -182,8 +183,7 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
 
 
 def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
-    """One document's page: its text, and the forms to edit it, replace its file or set when it is
-    used."""
+    """A document's page: its text, and the forms that change it."""
     live = _document(bot, document_id)
     row = live.drafted()
     forms: dict[str, type[BotForm]] = {}
@@ -212,8 +212,11 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 
 
 def _related_content(row: Document) -> dict[str, Any]:
-    """How other documents bear on this one: a passage that contradicts it; or, for a document that
-    expires, which of its questions they would still answer and which would be lost."""
+    """What the page says about other documents.
+
+    For a written answer: a document that may contradict it. For a document that expires: which of
+    its questions other documents still answer, and which would be lost.
+    """
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
@@ -225,7 +228,7 @@ def _related_content(row: Document) -> dict[str, Any]:
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
-    """One website's page: its settings, and the pages that the bot has read from it."""
+    """A website's page: its settings, and the pages that the bot has read from it."""
     row = _website(bot, web_url_id)
     _add_runs(bot, [row])
     forms = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}

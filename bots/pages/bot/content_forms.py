@@ -61,7 +61,7 @@ class ContentForm(BotForm):
 class FilesForm(ContentForm):
     heading = gettext_lazy("Files")
     add_button = gettext_lazy("Upload")
-    # Django's form metaclass removes declared fields, so `Form.files` is not shadowed.
+    # Django's form metaclass removes declared fields from the class, so `Form.files` still works.
     files = FilesField(  # type: ignore[assignment]
         label=gettext_lazy("Files"),
         help_text=gettext_lazy(
@@ -143,7 +143,7 @@ class WrittenForm(ContentForm):
     )
 
     def add_fields(self) -> None:
-        # For a text that exists, `UseForm` sets the days.
+        # For an existing text, `UseForm` sets the days.
         if not self.is_new:
             del self.fields["valid_until"]
 
@@ -281,8 +281,8 @@ class UseForm(ContentForm):
 
 
 class DiscardForm(ContentForm):
-    """Discards a new text that could not be read, or a held-back deletion; the bot still uses the
-    old text."""
+    """Discards a new version that could not be read, or a held-back deletion; in both cases, the
+    bot still uses the old version."""
 
     heading = button = gettext_lazy("Discard changes")
     variant = "default"
@@ -319,7 +319,7 @@ class ReadAgainForm(ContentForm):
 
 
 class TryAgainForm(ReadAgainForm):
-    """Reads a document again that could not be read."""
+    """Retries a document that could not be read."""
 
     heading = button = gettext_lazy("Try again")
 

@@ -35,8 +35,8 @@ def contradiction(document: Document) -> SafeString | str:
 
 
 def languages(bot: Bot) -> list[dict[str, Any]]:
-    """A message for each language in which questions had no answer in the last seven days and the
-    bot has no content."""
+    """A message for each language in which the bot has no content and left at least three questions
+    unanswered in the last seven days."""
     return [
         {
             "code": code,

@@ -22,7 +22,7 @@ def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
 
 
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
-    """The tabs of a bot's pages that the viewer may open, and which of their steps are done."""
+    """The tabs of a bot's pages that the viewer may open; `is_done`: the tab's setup is done."""
     is_manager = may(page, request, "manage")
     is_known = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
@@ -78,10 +78,11 @@ def bind_forms(
     *,
     then: str | None = None,
 ) -> tuple[dict[str, Part], HttpResponse | None]:
-    """The forms that the viewer may submit, by name; and a redirect to `then` or to the same page
-    if the request submitted one that was saved, else None.
+    """The forms to show, by name, and a redirect if the request submitted a form that was saved.
 
-    `subject`: what the forms edit, which is the bot or one of its documents or websites.
+    Only forms that are needed and that the viewer may submit are shown. The redirect leads to
+    `then` or to the same page; it is None if no form was saved. The forms edit `subject`: the bot,
+    or one of its documents or websites.
     """
     parts, shown, by = dict[str, Part](), list[str](), viewer(request)
     for name, form in forms.items():

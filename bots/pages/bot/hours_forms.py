@@ -86,8 +86,8 @@ def _holiday(line: str) -> Holiday:
 
 
 def _span(text: str) -> dict[str, str]:
-    """The hours in a text such as "09:00–12:00" or "13–18"; the `Holiday` shape refuses what is
-    returned for other texts."""
+    """The hours in a text such as "09:00–12:00" or "13–18". Any other text is returned as both
+    times, which the `Holiday` shape refuses."""
     match = _SPAN.fullmatch(text)
     if match is None:
         return {"opens": text, "closes": text}

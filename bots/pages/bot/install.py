@@ -1,4 +1,4 @@
-"""The page for installing a bot on a website: allowed sites, script tag and first visit."""
+"""The page for installing a bot on a website, and the page that creates its identity secret."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from bots.services import visitor_identity
 from bots.services.website_keys import find_key
 from chatplatform.admin_base import TenantAdmin, viewer
 
-# The tabs with instructions for adding the tag to a website.
+# The tabs with instructions for adding the script tag to a website.
 _WAYS = [
     ("html", "HTML"), ("tag-manager", "Tag Manager"), ("wordpress", "WordPress"),
     ("shopify", "Shopify"),
@@ -21,7 +21,7 @@ _WAYS = [
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The Install page: where the bot may be shown, its script tag and its first visit."""
+    """The Install page: where the bot may be shown, its script tag, and its daily limit."""
     frame.check(page, request, "manage")
     is_own_bot = viewer(request).client_id == bot.client_id
     forms = {name: form for name, form in INSTALL.items() if is_own_bot or name != "tag"}
@@ -42,8 +42,8 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """Create the secret that signs the ids of customers who are signed in to the website, after a
-    confirmation, and show it once."""
+    """Ask for confirmation, then create the secret that signs the ids of customers who are signed
+    in to the website, and show it once."""
     frame.check(page, request, "manage")
     tabs = frame.tabs(page, request, bot, "install")
 

@@ -33,7 +33,10 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The hosts in the input, separated by commas; people may paste whole URLs."""
+        """The entered hosts and the result of `_twins`, separated by commas.
+
+        People may paste whole URLs.
+        """
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
         self.unsafe = [
@@ -45,9 +48,9 @@ class HostsForm(BotForm):
         return ",".join([*hosts.values(), *self.twins])
 
     def _twins(self, hosts: set[str]) -> list[str]:
-        """The twins of newly added hosts: the same host with or without `www.`.
+        """The twins of newly added hosts: the same hosts with `www.` added or removed.
 
-        A twin that was removed before is not added again.
+        A host that was stored before gets no twin, so a twin that somebody removed stays removed.
         """
         stored = {*self.bot.allowed_domain.split(",")}
         all_hosts = stored | hosts
@@ -81,14 +84,14 @@ def _host_of(pasted: str) -> str:
 
 
 def _twin(host: str) -> str:
-    """The host with `www.` added or removed; empty for a host with another subdomain."""
+    """The host without its `www.`, or with `www.` if it has only two labels; otherwise empty."""
     if host.startswith("www.") and host.count(".") > 1:
         return host.removeprefix("www.")
     return f"www.{host}" if re.fullmatch(r"[a-z0-9-]+\.[a-z]{2,}", host) else ""
 
 
 class TagForm(BotForm):
-    """Creates the public key of a bot that has none."""
+    """Creates a public key for a bot that has none."""
 
     button = gettext_lazy("Create script tag")
 

@@ -1,4 +1,4 @@
-"""The form with all of a bot's procedures, and empty fields for a new one."""
+"""The form with all of a bot's procedures, and empty fields for a new procedure."""
 
 from collections.abc import Collection
 from typing import Any
@@ -73,8 +73,8 @@ class ProceduresForm(BotForm):
         return list(self.fields)
 
     def clean(self) -> dict[str, Any]:
-        """Require examples and steps for each procedure, and also a name for a new one if any of
-        its fields is filled."""
+        """Require examples and steps for each procedure that has a name, and a name for a new
+        procedure if any of its fields is filled."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         for at in range(min(len(self.bot.procedures) + 1, MAX_PROCEDURES)):
             names = (f"name_{at}", f"starts_{at}", f"steps_{at}")

@@ -46,7 +46,7 @@ BEHAVIOUR: dict[str, type[BotForm]] = {
     "review": behaviour_forms.ReviewForm,
     "answering": behaviour_forms.AnsweringForm,
 }
-# The sections of each page: name, title, forms, and the template that follows them, if any.
+# The sections of each page: name, title, forms, and an optional template to show after the forms.
 _LOOK_SECTIONS = [
     ("branding", gettext_lazy("Branding"), ("appearance", "banner"), ""),
     ("messages", gettext_lazy("Messages"), ("welcome", "invitation", "terms"), ""),
@@ -73,7 +73,7 @@ _PREVIEW_POLICY = (
 
 
 def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The Appearance page: how the widget looks, beside a preview of it."""
+    """The Appearance page: how the widget looks, next to a preview of it."""
     return _show(page, request, bot, "look", LOOK, _LOOK_SECTIONS, title=gettext("Appearance"))
 
 
@@ -123,7 +123,7 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The widget's chat panel with the bot's configuration, for the preview beside the forms."""
+    """The widget's chat panel with the bot's configuration, for the preview next to the forms."""
     requested = request.GET.get("language", "")
     language = (
         requested if requested in languages_of(bot, bot.welcome_message) else bot.default_language
@@ -141,7 +141,7 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def _words_of(language: str) -> str:
-    """The language of the widget's built-in texts for this language; English if it has none."""
+    """The language without its region if the widget has built-in texts in it; otherwise `en`."""
     base = language.partition("-")[0]
     return base if finders.find(f"widget/words/{base}.js") else "en"
 

@@ -23,7 +23,7 @@ _STATES: dict[str, tuple[Any, str]] = {
     DocumentStatus.FAILED: (gettext_lazy("Couldn't be read"), "danger"),
 }
 COLORS = {status: color for status, (_, color) in _STATES.items()}
-# Stages of training in words; the bot answers from a document from the third stage on.
+# Stages of training in words; from the third stage on, the bot can use the document.
 _STAGES = {
     DocumentStage.WAITING: gettext_lazy("queued"),
     DocumentStage.READING: gettext_lazy("reading"),
@@ -92,7 +92,8 @@ def _change_words(row: Document) -> str:
 
 
 def held_words(document: Any) -> SafeString:
-    """Whether a document is held back or still being tested, with a link to its golden run."""
+    """A link to a document's golden run, which says whether the document is held back or still
+    being tested."""
     is_held = document.run_outcome == GoldenOutcome.HELD
     return format_html(
         '<a class="underline" href="{}">{}</a>',
@@ -104,7 +105,8 @@ def held_words(document: Any) -> SafeString:
 
 
 def stage_words(row: Document) -> str:
-    """The progress of a document's training, with the minutes so far once it takes over two."""
+    """The stage and percentage of a document's training; after two minutes, also the minutes it has
+    taken so far."""
     words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
