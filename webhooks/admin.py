@@ -129,7 +129,7 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its page. A conversation's message events are omitted."""
+        """The latest events about a row, for its page; for a conversation, not about messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
@@ -219,7 +219,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @calls_out
     @button(gettext_lazy("Manage"), permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """An endpoint's page: its state, latest deliveries and settings. A POST changes something."""
+        """An endpoint's state, latest deliveries and settings. A POST carries out an action."""
         row: WebhookConfig = self.row(request, object_id)
         filled = request.POST if request.method == "POST" else None
         chosen = request.POST.get("form")

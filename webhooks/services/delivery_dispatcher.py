@@ -274,7 +274,7 @@ class Dispatcher:
             _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
     def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """The endpoints at which this dispatcher alone has the most requests that may be in flight."""
+        """The endpoints at which this dispatcher alone has as many requests as are allowed."""
         counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
@@ -350,7 +350,7 @@ class Dispatcher:
         return endpoint.client
 
     def _close_idle_clients(self) -> None:
-        """If more than `MAX_CLIENTS` are open, close the least recently used idle ones, down to half."""
+        """If more than `MAX_CLIENTS` are open, close idle ones, oldest first, down to half."""
         if len(self._clients) <= MAX_CLIENTS:
             return
         busy = {request.config_id for request in self._in_flight.values()}

@@ -29,7 +29,7 @@ def number_events(client_id: int) -> None:
 
 
 def number_all_events() -> None:
-    """Number the events of all clients, so that unnumbered events of unread feeds do not pile up."""
+    """Number all clients' events, so that unnumbered events of unread feeds do not pile up."""
     clients = UnnumberedEvent.objects.values_list("client_id", flat=True).distinct()
     for client_id in list(clients):
         number_events(client_id)
