@@ -132,8 +132,8 @@ class Supervisor:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Print a step's name before it, and its duration after it; raise Stopped if it's time to
-        stop."""
+        """Print a step's name before it and its duration after it; then raise Stopped if the
+        platform is to stop."""
         self.output.line(f"{name} ...")
         started_at = time.monotonic()
         yield
@@ -261,8 +261,8 @@ class Supervisor:
     def stop(self) -> None:
         """Stop the processes that cause work, then the relay, the workers and the servers.
 
-        This takes at most 28 seconds. The relay stops after the web process, so that waiting
-        requests can still get their replies.
+        The processes get up to 21 seconds in all, and each server 3 before it is stopped by
+        force. The relay stops after the web process, so that waiting requests still get replies.
         """
         self.stopping.set()
         started_at = time.monotonic()
