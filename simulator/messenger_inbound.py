@@ -205,7 +205,7 @@ def _delivered(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent replies in the provider's own inbox: the platform gets an echo of another app."""
+    """An agent replies in the provider's own inbox: the platform gets an echo from another app."""
     text = str(values.get("text", "An agent writes elsewhere"))
     sent = Message(
         sim.world.message_id(thread.account), False, sim.world.now, text, {"text": text},
