@@ -130,8 +130,11 @@ def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
 
 def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, str, str]:
     """The parts of a method: the names in the path, the schemas in the query by name, the type of
-    the body (None if there is none), the kind of body (`form`, `files`, or empty for JSON), and the
-    type of the response (`stream` for a stream of events)."""
+    the body, the kind of body, and the type of the response.
+
+    The type of the body is None without a body. Its kind is `form`, `files`, or empty for JSON. The
+    type of the response is `stream` for a stream of events.
+    """
     query = {
         parameter["name"]: parameter["schema"]
         for parameter in operation.get("parameters", ())

@@ -2,7 +2,7 @@
 
 New texts in the source are added to each catalog without a translation, and texts that no longer
 exist are removed. `django.po` has the texts of the pages. `djangojs.po` has the texts of the desk's
-and the widget's scripts, which load them as a script per language. English needs no catalog. A
+and the widget's scripts, which load them from one script per language. English needs no catalog. A
 language without a `django.po` is a language of the widget only.
 """
 
@@ -76,7 +76,7 @@ def catalogues(translation: Path) -> dict[Path, str]:
 
 
 def _apps(translation: Path) -> tuple[str, ...]:
-    """The apps that exist in the language of a catalog."""
+    """The apps that are offered in a catalog's language: desk and widget, or only the widget."""
     return _APPS if translation.with_name("django.po").exists() else ("widget",)
 
 

@@ -77,7 +77,7 @@ def free_port(preferred: int = 0) -> int:
 
 
 def can_reach(account: Account, path: Path) -> bool:
-    """Whether `account` may run or enter `path`. A child process asks the kernel."""
+    """Whether `account` may run or enter `path`. A child process tries it as that account."""
     pid = os.fork()
     if pid == 0:
         allowed = False

@@ -226,7 +226,7 @@ class Process:
                 if signum == signal.SIGKILL:
                     os.killpg(self._popen.pid, signum)
                 elif self._popen.poll() is None:
-                    # Only to the process itself, which stops its children in its own order.
+                    # Only to the process itself, which stops its children in the right order.
                     os.kill(self._popen.pid, signum)
 
     def has_ended(self) -> bool:

@@ -251,8 +251,8 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
 
 
 def found(thread: Thread, values: Json, *, by_customer: bool) -> Message:
-    """The message with the `message_id` in `values`; by default, the latest from the customer, or
-    the latest to the customer, depending on `by_customer`."""
+    """The message with the `message_id` in `values`. Without an id, the latest message from the
+    customer if `by_customer`, else the latest message to the customer."""
     wanted: Any = values.get("message_id")
     for message in reversed(thread.messages):
         if message.id == wanted or (not wanted and message.by_customer is by_customer):

@@ -366,7 +366,7 @@ def _refreshed(sim: Simulator, app: App, value: str) -> Response:
     _age(sim, old)
     if old.dead:
         return _localapp_error(-14014, "The refresh token was used or has expired")
-    # A refresh token can be used once, which ends the whole old pair.
+    # A refresh token can be used once. Using it ends both tokens of the old pair.
     for token in sim.world.tokens.values():
         if token.parent == old.parent and token.subject == old.subject:
             token.dead = token.dead or "revoked"

@@ -192,7 +192,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(TenantModel):
-    """One event for one endpoint: a row of work that the dispatcher leases.
+    """One event for one endpoint. The dispatcher leases the row, and sends the event.
 
     `due_at` is when the next attempt is due; during an attempt, the end of its lease; null if no
     attempt follows. So if a dispatcher crashes, its deliveries are due when their leases end.

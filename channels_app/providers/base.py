@@ -51,7 +51,7 @@ class Provider(ABC):
 
     @property
     def is_offered(self) -> bool:
-        """Whether accounts can be connected: most channels need our app at the provider."""
+        """Whether accounts can be connected; most channels first need our app at the provider."""
         app_id = getattr(settings, f"{self.channel.upper()}_APP_ID", "")
         return self.has_own_tokens or bool(app_id)
 

@@ -314,7 +314,7 @@ def connect_with_token(
 def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
     """Hold the locks on an account's subscription while connecting the account.
 
-    409 if the account is taken, if somebody is changing it, or if the bot has another account.
+    409 if the account is taken, if another request is changing it, or if the bot has another one.
 
     If two clients connect the same account at once, the second must not give the provider a new
     secret, since that would lock out the first.
@@ -328,8 +328,8 @@ def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
 
 @contextmanager
 def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]:
-    """Hold the client's and the account's lock while subscribing to a provider's events or
-    unsubscribing. Yields whether the account's lock was obtained.
+    """Hold the client's and the account's lock while beginning or ending a subscription to the
+    provider's events. Yields whether the account's lock was obtained.
 
     Without the locks, ending an earlier connection could end the subscription of a later one. The
     client's lock is needed since a client's accounts may share a subscription.

@@ -131,7 +131,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
     new_ids = _filled(item.new_user_id, item.new_number)
     having = list(rows.filter(provider_user_id__in=new_ids))
-    # A row is the same customer's only if it has the new id, or was created after the change.
+    # A row belongs to the same customer only if it has the new id or is newer than the change.
     same = [
         row
         for row in having

@@ -48,7 +48,7 @@ _MIN_JOBS_AHEAD, _POLL_INTERVAL = 4, timedelta(seconds=0.5)
 _QUEUES_AHEAD = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
 _MAX_HOLD = timedelta(minutes=1)
 # After this many attempts, four minutes in all, an item is parked: it no longer delays its
-# customer's later items, and is tried again after 10 minutes, 20, … and finally once a day.
+# customer's later items. It is tried again after 10 minutes, 20, … and finally once a day.
 ATTEMPTS, _FIRST_PARKED_WAIT, _MAX_PARKED_WAIT = 10, timedelta(minutes=10), timedelta(days=1)
 _BATCH_KEY, _PARKED_KEY = "inbound:", "inbound-item:"
 # An item without a job gets one when it has waited this long.
@@ -269,7 +269,7 @@ def _read(channel: str, callback: Callback) -> Sequence[Item]:
     return PROVIDERS[channel].items(callback) if callback.body else []
 
 
-# Large bodies are cached: on a busy machine, parsing one may take as long as a job should.
+# Large bodies are cached: on a busy machine, parsing one may take as long as a whole job should.
 _read_once = lru_cache(maxsize=4)(_read)
 
 

@@ -38,7 +38,7 @@ def enqueue_read_receipt(chat: Conversation) -> None:
 
 
 def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
-    """Enqueue a signal that shows or hides the typing indicator at the customer."""
+    """Enqueue a signal that shows or hides the typing indicator in the customer's app."""
     _enqueue_signal(chat, "typing_on" if is_typing else "typing_off")
 
 

@@ -52,9 +52,11 @@ def refresh(connection: ChannelConnection) -> bool:
     """Renew the token of a connection, in the database and in `connection`.
 
     False if the connection is disconnected or has expired, so that a person must consent again.
-    Raises ProviderError if the old token stays valid, so that the renewal can be tried again, and
-    while another caller renews the token: a refresh token may be valid for one use only. If another
-    caller has just renewed the token, the stored token is used.
+    Raises ProviderError if the renewal failed but the old token stays valid, so that it can be
+    tried again.
+
+    Only one caller at a time renews the token, since a refresh token may be valid for one use only:
+    meanwhile, other callers get a `temporary` error, and afterwards they use the stored token.
     """
     provider = PROVIDERS[connection.channel]
     with locks.try_lock(f"channel-token:{connection.pk}") as is_held:

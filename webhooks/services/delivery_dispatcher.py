@@ -48,8 +48,8 @@ _TEST_THREADS = 16
 LEASE_SECONDS = 10.0
 # The maximum number of HTTP clients that are kept, one per endpoint.
 MAX_CLIENTS = 256
-# The pauses between ticks, which a signal or the end of an attempt cuts short: `_WATCH_SECONDS`
-# if there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
+# The pauses between ticks. A signal or the end of an attempt cuts them short. `_WATCH_SECONDS` if
+# there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
 # most `_IDLE_SECONDS`.
 _WATCH_SECONDS, _IDLE_SECONDS = 0.5, 5.0
 _DRAIN_SECONDS = 3.0

@@ -114,7 +114,7 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
 
 def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
-    """Delete the events about customers themselves, such as changes of a name."""
+    """Delete the events about customers themselves, such as a change of name."""
     rows = Event.objects.filter(client_id=client_id, type__startswith="customer.")
     _delete(rows.filter(data__customer__id__in=customer_ids))
 

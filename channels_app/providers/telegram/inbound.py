@@ -21,7 +21,7 @@ _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
     "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
 }  # fmt: skip
-# Content that chats cannot show but name; any other content is shown without a name.
+# Content that chats cannot show, but whose kind they name.
 _NAMED = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
 
 
