@@ -74,7 +74,7 @@ class Items(ReadOnlyInline):
 @admin.register(InboundCallback)
 class InboundCallbackAdmin(TenantAdmin):
     """Callbacks from providers, with the outcomes of their items. A callback may concern several
-    clients, so it belongs to none."""
+    clients, so it belongs to no client."""
 
     client_path = None
     read_by = PLATFORM

@@ -20,8 +20,8 @@ _LOGINS = [
 
 
 class ConsentForm(ServiceForm):
-    """The bot to connect. For photoapp, also the type of account; for a channel that is connected
-    with a token, the token."""
+    """The bot to connect, and what else the channel needs: for photoapp's direct login the type of
+    account; for a channel that is connected with a token, the token."""
 
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
@@ -81,7 +81,7 @@ class AccountForm(ServiceForm):
             del self.fields["pin"]
 
     def hide_pin(self) -> None:
-        """Hide the PIN until the provider asks for one, since few numbers need it."""
+        """Hide the PIN until an error says that this number needs one; few numbers do."""
         if "pin" in self.fields and "pin" not in self.errors:
             self.fields["pin"].widget = forms.HiddenInput()
 

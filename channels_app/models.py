@@ -23,9 +23,9 @@ class ConnectionStatus(models.TextChoices):
     ERROR = "error"
 
 
-# The bot has the account: no other bot may connect it.
+# The statuses in which the bot has the account, so that no other bot may connect it.
 LIVE = (ConnectionStatus.CONNECTED, ConnectionStatus.EXPIRED, ConnectionStatus.ERROR)
-# Messages may be sent. The first send that succeeds after an error clears the error.
+# The statuses in which messages may be sent. The first send that succeeds clears an error.
 SENDING = (ConnectionStatus.CONNECTED, ConnectionStatus.ERROR)
 
 
@@ -59,7 +59,7 @@ class ChannelConnection(TenantModel):
     # Nothing is sent before this time, because of the provider's rate limit.
     paused_until = models.DateTimeField(null=True)
     last_event_at = models.DateTimeField(null=True)
-    # The permissions that the person did not grant, as the provider names them.
+    # The needed permissions that the person did not grant, by the provider's names.
     missing_permissions = ArrayField(models.CharField(max_length=100), default=list)
     # The provider's rating of the account: green, yellow or red; empty if unknown.
     quality = models.CharField(max_length=20, default="", blank=True)
@@ -316,7 +316,7 @@ class InboundItem(models.Model):
     # For a change of a customer's ids: the item's own `customer_key`, if no customer with the old
     # ids is known yet.
     awaited_message_id = models.CharField(max_length=300, default="", blank=True)
-    # The `ChannelConnection` that received the item, which is not processed once that is deleted.
+    # The `ChannelConnection` that received the item. Once it is deleted, the item is not processed.
     connection_id = models.UUIDField(null=True)
     # The customer's ordering key, from `identities.customer_key`.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)

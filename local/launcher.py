@@ -24,7 +24,7 @@ from local.valkey import Valkey
 from simulator import defaults
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of all our processes, to find leftovers
-TRUE = {"true", "on", "ok", "y", "yes", "1"}  # as settings.py reads DEBUG
+TRUE = {"true", "on", "ok", "y", "yes", "1"}  # the values of DEBUG that settings.py reads as true
 _TO_SIMULATOR = 1200  # the distance from the platform's port to the simulator's preferred port
 LIVE_SECS = 300  # how long the first response may take on a slow machine
 
@@ -86,7 +86,7 @@ def check_port(config: Config) -> None:
 
 
 def kill_leftovers(data_dir: Path) -> None:
-    """Kill the processes that a killed run of this folder left; their jobs will run again."""
+    """Kill the processes that a killed run with this folder left; their jobs will run again."""
     mark = f"{RUN_MARK}={data_dir}".encode()
     deadline = time.monotonic() + 5
     while pids := list(_marked(mark)):
@@ -132,8 +132,8 @@ class Supervisor:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Print a step's name before it, and its duration after it; raise Stopped if it's time to
-        stop."""
+        """Print a step's name before it and its duration after it; then raise Stopped if the
+        platform is to stop."""
         self.output.line(f"{name} ...")
         started_at = time.monotonic()
         yield
@@ -261,8 +261,8 @@ class Supervisor:
     def stop(self) -> None:
         """Stop the processes that cause work, then the relay, the workers and the servers.
 
-        This takes at most 28 seconds. The relay stops after the web process, so that waiting
-        requests can still get their replies.
+        The processes get up to 21 seconds in all, and each server 3 before it is stopped by
+        force. The relay stops after the web process, so that waiting requests still get replies.
         """
         self.stopping.set()
         started_at = time.monotonic()

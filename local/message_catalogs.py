@@ -2,7 +2,7 @@
 
 New texts in the source are added to each catalog without a translation, and texts that no longer
 exist are removed. `django.po` has the texts of the pages. `djangojs.po` has the texts of the desk's
-and the widget's scripts, which load them as a script per language. English needs no catalog. A
+and the widget's scripts, which load them from one script per language. English needs no catalog. A
 language without a `django.po` is a language of the widget only.
 """
 
@@ -41,7 +41,7 @@ _DJANGO = ("conf", "contrib/admin", "contrib/auth")
 
 
 def _template(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
-    """An extraction method of Babel for Django's templates."""
+    """A Babel extraction method for Django's templates."""
     # Python does not accept tokens that are indented like a template's lines.
     lines = templatize(file.read().decode()).split("\n")
     source = "\n".join(line.strip() for line in lines)
@@ -49,7 +49,7 @@ def _template(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any
 
 
 def _script(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
-    """An extraction method of Babel for scripts: Babel's own does not read template strings."""
+    """A Babel extraction method for scripts; Babel's own does not read template strings."""
     for name, text, plural in _TEXT.findall(file.read().decode()):
         yield 1, "ngettext" if name == "tn" else "gettext", (text, plural), []
 
@@ -60,7 +60,7 @@ _METHODS: Any = [
 
 
 def translations() -> list[Path]:
-    """The paths of the catalogs of scripts' texts, one per language."""
+    """The paths of the catalogs with the scripts' texts, one per language."""
     return sorted(ROOT.glob("locale/*/LC_MESSAGES/djangojs.po"))
 
 
@@ -76,7 +76,7 @@ def catalogues(translation: Path) -> dict[Path, str]:
 
 
 def _apps(translation: Path) -> tuple[str, ...]:
-    """The apps that exist in the language of a catalog."""
+    """The apps that are offered in a catalog's language: desk and widget, or only the widget."""
     return _APPS if translation.with_name("django.po").exists() else ("widget",)
 
 
@@ -91,7 +91,7 @@ def updated(path: Path) -> Catalog:
     if path.name == "djangojs.po":
         found = _marked(ROOT, *(f"chats/static/{app}" for app in _apps(path)), _COMMON)
     else:
-        # The English catalog only has other words for some of Django's texts.
+        # The English catalog only rewords some of Django's texts.
         found = _marked(ROOT, *(_SOURCES if catalog.locale_identifier != "en" else ()))
         borrowed = _texts_of_django_and_unfold()
         for entry in catalog:

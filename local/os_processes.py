@@ -46,12 +46,12 @@ def _load_libc() -> ctypes.CDLL | None:
     return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-# Loaded before any fork, since a forked child must not run the loader.
+# Loaded before any fork, since a forked child process must not run the loader.
 _LIBC = _load_libc()
 
 
 def die_with_parent(signum: int) -> Callable[[], None]:
-    """A `preexec_fn` for Popen: the kernel sends `signum` to the child when its parent thread ends.
+    """A `preexec_fn` for Popen: the kernel signals the child process when the parent thread ends.
 
     It must run after setuid, which clears the setting; Popen does it in this order.
     """
@@ -77,7 +77,7 @@ def free_port(preferred: int = 0) -> int:
 
 
 def can_reach(account: Account, path: Path) -> bool:
-    """Whether `account` may run or enter `path`. Only the kernel knows, so a child tries it."""
+    """Whether `account` may run or enter `path`. A child process tries it as that account."""
     pid = os.fork()
     if pid == 0:
         allowed = False

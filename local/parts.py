@@ -34,7 +34,7 @@ CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
 
 def data_dir_of(environ: Mapping[str, str]) -> Path:
-    """The folder in DATA_DIR, by default `var` beside the code."""
+    """The folder in DATA_DIR, by default `var` in the repository."""
     return Path(environ.get("DATA_DIR") or ROOT / "var")
 
 
@@ -69,16 +69,16 @@ class Part:
 
 
 def parts(config: Config) -> list[Part]:
-    """All parts, in the order in which they start. `Supervisor.stop` has another order."""
+    """All parts, in the order in which they start. `Supervisor.stop` uses another order."""
     python = sys.executable
     celery = [python, "-m", "celery", "--quiet", "-A", "chatplatform"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     # Celery warns at every start as root, which is common on a developer's machine.
     silent = f"ignore:{CELERY_ROOT_WARNING}"
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
-    # With this, running tasks have the soft shutdown time of settings.py after a SIGTERM.
+    # Makes SIGTERM give running tasks the time for a soft shutdown that settings.py sets.
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    # All share the CPU. A customer waits for a reply as for a response; other jobs come later.
+    # All share the CPU. People wait for web responses and for replies, so other jobs come later.
     later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
     quick, spare = (
         [*worker, *_pool(name, "threads", 16, "reply,channel,insight")]
@@ -173,7 +173,7 @@ class Delay:
     """The delay before a restart: 0.2 s, doubled each time up to 10 s, and reset if the process ran
     for 30 s.
 
-    It is also reset if a signal ended the process, which had then started properly.
+    It is also reset if a signal ended the process: a process that cannot start exits by itself.
     """
 
     def __init__(self) -> None:
@@ -226,7 +226,7 @@ class Process:
                 if signum == signal.SIGKILL:
                     os.killpg(self._popen.pid, signum)
                 elif self._popen.poll() is None:
-                    # Only to the process itself, which stops its children in its own order.
+                    # Only to the process itself, which stops its children in the right order.
                     os.kill(self._popen.pid, signum)
 
     def has_ended(self) -> bool:

@@ -87,7 +87,7 @@ class Postgres(Server):
     def stop_leftovers(self) -> None:
         super().stop_leftovers()
         if not self._leftovers() and sys.platform == "linux":
-            # No server uses this folder, so the pid in the file may be another process's by now.
+            # No server uses this folder, so the pid in the file may be that of another process.
             (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def _is_ours(self, pid: str) -> bool:
@@ -143,7 +143,7 @@ class Postgres(Server):
         account = self._account
         path = str(folder)
         if account is not None and not can_reach(account, folder):
-            # The child enters the folder as root before setuid, and may then stay in it.
+            # The child process enters the folder as root before setuid, and may then stay in it.
             path = "/proc/self/cwd"
         return subprocess.Popen(
             [str(self._bin / command[0]), *command[1:], "-D", path, *last],
@@ -173,7 +173,8 @@ def _ctype() -> str:
 
 
 def _postgres_account(folder: Path) -> Account | None:
-    """The account that runs PostgreSQL, which refuses to run as root; None for the current one."""
+    """The account that runs PostgreSQL, which refuses to run as root; None for the current
+    account."""
     status = folder.stat() if folder.exists() else None
     if os.geteuid() != 0:
         if status is not None and status.st_uid != os.geteuid():
@@ -209,7 +210,7 @@ def _postgres_bin(data_dir: Path, account: Account | None) -> Path:
 
 
 def _copy_binaries(package: Path, target: Path) -> None:
-    """Copy the package, and its libraries next to it, where the binaries look for them."""
+    """Copy the package and, next to it, its libraries, where the binaries look for them."""
     if target.exists():
         return
     fresh = Path(tempfile.mkdtemp(prefix=target.name + ".", dir=target.parent))

@@ -1,4 +1,4 @@
-"""The tools of the MCP server: each calls an operation of the API, and is described by it."""
+"""The tools of the MCP server. Each calls an operation of the API, and has its description."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,8 +28,8 @@ _NOT_PASSED_ON = (f"HTTP_{HEADER.upper().replace('-', '_')}", "HTTP_ACCEPT", CAN
 class Tool:
     """A tool: its name, and the method and path of its operation.
 
-    `is_write`: customers notice its effect, so the caller needs the scope `mcp:write`. `fixed`: the
-    arguments that the model cannot set, with their values.
+    Customers notice the effect of a tool with `is_write`, so the caller needs the scope
+    `mcp:write`. `fixed` has the arguments that the model cannot set, with their values.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Tool:
         return _served()[self.method, re.sub(r"<\w+:(\w+)>", r"<\1>", self.path)]
 
     def admits(self, caller: Principal) -> bool:
-        """Whether the caller has the rights for the operation."""
+        """Whether the operation accepts the caller's kind of credential and the caller's rights."""
         access = self.operation.access
         kind = "api_key" if caller.key else "bearer"
         rights = set(access.admitted(self.method))
@@ -65,7 +65,7 @@ class Tool:
         }
 
     def _schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments: parameters of path, query and body in one object."""
+        """The JSON Schema of the arguments: those of path, query and body in one object."""
         parts: dict[str, Any] = {}
         named: dict[str, Any] = {}
         needed: list[str] = []
@@ -122,8 +122,8 @@ TOOLS = (
 
 
 def tools_of(caller: Principal) -> Iterator[Tool]:
-    """The tools for which the caller has the rights. Two operations may have the same tool's name,
-    one for people and one for keys."""
+    """The tools for which the caller has the rights. Two tools may have the same name: one calls an
+    operation for people, the other the similar operation for API keys."""
     return (tool for tool in TOOLS if tool.admits(caller))
 
 
@@ -142,7 +142,7 @@ def _segment(value: Any) -> str:
 def _request(
     request: HttpRequest, method: str, path: str, query: Mapping[str, Any], body: bytes
 ) -> HttpRequest:
-    """A request for another path, with the same headers, and so with the same caller."""
+    """A request for another path with the headers of this one, and so from the same caller."""
     passed_on = {name: value for name, value in request.META.items() if name not in _NOT_PASSED_ON}
     return WSGIRequest(
         {

@@ -142,8 +142,8 @@ def _message(call_id: int | str, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_response(response: HttpResponse) -> dict[str, Any]:
-    """The result of a tool from an operation's response. A refusal is a result, too, so that the
-    model can correct its call."""
+    """The result of a tool call, from the operation's response. A refusal becomes a result, too, so
+    that the model can correct its call."""
     text = response.content.decode()
     is_error = response.status_code >= 400
     return _tool_result(text, is_error=is_error, data=orjson.loads(text) if text else None)

@@ -12,7 +12,7 @@ from simulator.state import Simulator
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT; with `--environment`, only print the platform's variables."""
+    """Serve until SIGTERM or SIGINT; with `--environment`, only print environment variables."""
     parser = argparse.ArgumentParser(description="The messaging providers, simulated.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9200)

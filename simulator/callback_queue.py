@@ -32,7 +32,7 @@ PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0, 
 
 @dataclass
 class Modes:
-    """How events are sent. By default: alone, at once, only once, in order, and signed."""
+    """How events are sent: by default once, without delay, in order, one per body, and signed."""
 
     hold: bool = False  # nothing is sent until `release`
     batch: int = 1  # the maximum number of events in a body, from any accounts of one app
@@ -106,7 +106,7 @@ class Deliveries:
     def add(
         self, account: Account, event_field: str, item: Json, *, delay: float = 0, app_id: str = ""
     ) -> int:
-        """Queue an event for each subscribed app, or only for `app_id`; return how many got it."""
+        """Queue an event for each subscribed app, or only for `app_id`; return their number."""
         with self._wake:
             targets = [
                 target for target in self.targets(account, event_field) if app_id in ("", target[0])
@@ -207,7 +207,10 @@ class Deliveries:
                 self._wake.notify_all()
 
     def run(self, within: float = 60) -> int:
-        """Send what is due within these seconds, advancing the clock; return how many attempts."""
+        """Send what is due within this many seconds, advancing the clock.
+
+        Returns the number of attempts.
+        """
         ends_at, attempts = self.world.now + within, 0
         while True:
             with self._wake:

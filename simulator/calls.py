@@ -21,7 +21,7 @@ _TOKEN_IN_PATH = re.compile(r"/bot[^/]*:[^/]*")
 
 @dataclass
 class Call:
-    """A logged call: `account` is the account that it is about, `fault` the fault that it got."""
+    """A logged call: `account` is the account that it is about, `fault` the kind of its fault."""
 
     id: int
     at: float

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 class Wire(Protocol):
-    """A way to call the platform; a refused or broken call raises OSError or HTTPException."""
+    """A way to call the platform. Without a response, it raises OSError or HTTPException."""
 
     def call(
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
@@ -17,7 +17,7 @@ class Wire(Protocol):
 
 
 class Sockets:
-    """Real HTTP over keep-alive connections; each thread has its own."""
+    """Real HTTP over keep-alive connections; each thread has its own connections."""
 
     def __init__(self) -> None:
         self._threads = threading.local()

@@ -135,13 +135,13 @@ def template_texts(template: Json) -> dict[str, str]:
 
 
 def header_file(template: Json) -> str:
-    """The kind of file in a template's header: image, video or document; empty without one."""
+    """The kind of file in a template's header: image, video or document; empty if it has none."""
     formats = [str(row.get("format", "TEXT")) for row in _dicts(template["components"])]
     return next((name.lower() for name in formats if name in {"IMAGE", "VIDEO", "DOCUMENT"}), "")
 
 
 def asking_buttons(template: Json) -> dict[str, str]:
-    """The buttons that need a value, by their index: the `sub_type` that a send must give."""
+    """For each button that needs a value, by its index: the `sub_type` that a send must give."""
     buttons = [
         button for row in _dicts(template["components"]) for button in _dicts(row.get("buttons"))
     ]
@@ -171,7 +171,7 @@ def parameters(value: Json, kind: str) -> list[Json]:
 
 
 def button_parameters(value: Json) -> dict[str, tuple[str, list[Json]]]:
-    """The values that a send gives for buttons, by the buttons' index: `sub_type` and values."""
+    """For each button in a send, by its index: the `sub_type` and the values."""
     return {
         str(row.get("index")): (str(row.get("sub_type")), _dicts(row.get("parameters")))
         for row in _dicts(value.get("components"))

@@ -1,4 +1,4 @@
-"""Sends of chatapp: their refusal, at once or later, and the statuses that follow."""
+"""Sends of chatapp: refusals, at once or later, and the statuses that follow a send."""
 
 import json
 from typing import Any

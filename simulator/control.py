@@ -229,7 +229,7 @@ def _change_account(sim: Simulator, values: Json) -> Any:
 
 
 def _handshake(sim: Simulator, values: Json) -> Any:
-    """Verify the callback URL of a channel's app, like the provider's console when it is saved."""
+    """Verify an app's callback URL, like the provider's console when somebody saves the URL."""
     hook = next(iter(sim.world.app_by_key(str(values.get("channel", ""))).hooks.values()))
     problem = subscriptions.handshake(sim, hook.url, hook.verify_token)
     return {"is_accepted": not problem, "problem": problem}
@@ -250,7 +250,7 @@ def _issue(sim: Simulator, values: Json) -> Any:
 
 
 def _end_tokens(sim: Simulator, values: Json) -> Any:
-    """End the tokens of an app, an account or a kind, or the token with this value."""
+    """End all tokens that match the given app (as `channel`), account, kind and value."""
     how = str(values.get("how", "revoked"))
     if how not in ENDS:
         raise BadControl(f"how must be one of {', '.join(ENDS)}")
@@ -281,7 +281,7 @@ def _subscribe(sim: Simulator, values: Json) -> Any:
 
 
 def _upload(sim: Simulator, values: Json) -> Any:
-    """Store a customer's file from base64; return its id (for chatapp) and URL (for others)."""
+    """Store a customer's file from base64; return its id (for chatapp and telegram) and URL."""
     try:
         data = base64.b64decode(str(values.get("data", "")), validate=True)
     except ValueError:

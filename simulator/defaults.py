@@ -61,7 +61,7 @@ APPS = (
 
 @dataclass(frozen=True)
 class DemoAccount:
-    """`parent` is the page of a photoapp account, or the business account of a number."""
+    """An account. `parent` is a photoapp account's page, or a number's business account."""
 
     id: str
     kind: str
@@ -124,8 +124,8 @@ def app(key: str) -> DemoApp:
 
 
 def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
-    """The settings, with ids, secrets and verify tokens of apps from the environment if they are
-    set there."""
+    """The settings, with the apps' ids, secrets and verify tokens and the OA's key replaced by
+    those that the environment sets."""
     apps = []
     for item in settings.apps:
         values = {

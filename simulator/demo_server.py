@@ -1,5 +1,5 @@
-"""The demo server, in place of a company's own: it receives webhooks, and has orders for
-functions."""
+"""The demo server, in place of a company's own: it receives webhooks, and serves
+orders to bots' functions."""
 
 from typing import TYPE_CHECKING
 

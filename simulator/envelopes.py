@@ -22,7 +22,7 @@ class Event:
 
 
 class Wishes(Protocol):
-    """The part of `Modes` that affects a body."""
+    """The fields of `Modes` that affect a body."""
 
     unknown_fields: bool
     missing_optional: bool

@@ -61,7 +61,7 @@ class Fault:
         return asdict(self)
 
     def matches(self, channel: str, account: str, what: str) -> bool:
-        """Whether the fault affects this call. It counts the calls, so use it once per call."""
+        """Whether the fault affects this call. Counts the call, so use it once per call."""
         if self.channel not in ("", channel) or self.account not in ("", account):
             return False
         if self.what not in ("", what) or (self.times and self.used >= self.times):

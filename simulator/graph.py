@@ -87,7 +87,7 @@ def _node(sim: Simulator, request: Request, token: Token, parts: list[str]) -> R
 
 
 def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]) -> Response:
-    """A call to a node that is not an account: a file or a customer."""
+    """Handle a call to a node that is not an account: a file or a customer."""
     node, edge = path
     if node in sim.world.files:
         return chatapp.media(sim, request, token, node)
@@ -130,7 +130,7 @@ def _account(sim: Simulator, token: Token, account: Account) -> Response:
     if account.kind == "page":
         return ok(_page(sim, token, account))
     if account.kind == "photo":
-        # For an app of the direct login, only `user_id` is the id that events have.
+        # For tokens of the direct login, only `user_id` is the id that events have.
         own = {"id": f"{account.id}0"} if token.kind.startswith("photo_") else {}
         return ok(_photo(account) | own)
     return ok(chatapp.node(account))
@@ -165,7 +165,7 @@ def _photo(photo: Account) -> Json:
 
 
 def serve_media(sim: Simulator, request: Request) -> Response:
-    """Serve a file to everybody who knows its URL."""
+    """Serve a file to anyone who knows its URL."""
     file_id = next(iter(segments(request.path)), "")
     with sim.world.lock:
         stored = sim.file(file_id)

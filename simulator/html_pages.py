@@ -26,7 +26,7 @@ def problem(text: str) -> str:
 
 
 def consent(app: App, asked: dict[str, str], accounts: list[Account]) -> str:
-    """The consent page, where a person chooses accounts; its form sends `asked` back."""
+    """The consent page, where a person chooses accounts; its form submits `asked` again."""
     boxes = "".join(
         f'<label><input type="checkbox" name="target_{item.id}" {"checked" * (number == 0)}>'
         f" {escape(item.name)} <small>{escape(item.username or item.id)}</small></label>"

@@ -121,7 +121,7 @@ def graph_error(
     status: int | None = None,
     details: str = "",
 ) -> ProviderError:
-    """An error of the Graph family, with the HTTP status that its code has."""
+    """An error in the format of the Graph API, with the HTTP status that its code has."""
     kind = "OAuthException" if code in {0, 10, 100, 102, 190, 200} else "GraphMethodException"
     error: Json = {"message": f"(#{code}) {message}", "type": kind, "code": code}
     if subcode is not None:

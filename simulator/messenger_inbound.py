@@ -205,7 +205,7 @@ def _delivered(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent replies in the provider's own inbox: the platform gets an echo of another app."""
+    """An agent replies in the provider's own inbox: the platform gets an echo from another app."""
     text = str(values.get("text", "An agent writes elsewhere"))
     sent = Message(
         sim.world.message_id(thread.account), False, sim.world.now, text, {"text": text},
@@ -251,8 +251,8 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
 
 
 def found(thread: Thread, values: Json, *, by_customer: bool) -> Message:
-    """The message with the `message_id` in `values`; by default, the latest from the customer, or
-    the latest to the customer, depending on `by_customer`."""
+    """The message with the `message_id` in `values`. Without an id, the latest message from the
+    customer if `by_customer`, else the latest message to the customer."""
     wanted: Any = values.get("message_id")
     for message in reversed(thread.messages):
         if message.id == wanted or (not wanted and message.by_customer is by_customer):

@@ -70,7 +70,7 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
 
 
 def _asked(request: Request) -> dict[str, str]:
-    """The query of the consent page, which the page's form sends back."""
+    """The query of the consent page, which the page's form submits again."""
     return dict(parse_qsl(str(request.form.get("asked", "")), keep_blank_values=True))
 
 
@@ -219,7 +219,7 @@ def _long_token(sim: Simulator, app: App, value: str) -> Token:
 
 
 def page_token(sim: Simulator, user: Token, page: Account) -> Token:
-    """The page token that is derived from a person's token. It expires after an hour if that token
+    """The page token derived from a person's token. It expires after an hour if the person's token
     is short-lived, else never."""
     for token in sim.world.tokens.values():
         if (token.parent, token.subject, token.kind) == (user.value, page.id, "page"):
@@ -366,7 +366,7 @@ def _refreshed(sim: Simulator, app: App, value: str) -> Response:
     _age(sim, old)
     if old.dead:
         return _localapp_error(-14014, "The refresh token was used or has expired")
-    # A refresh token can be used once, which ends the whole old pair.
+    # A refresh token can be used once. Using it ends both tokens of the old pair.
     for token in sim.world.tokens.values():
         if token.parent == old.parent and token.subject == old.subject:
             token.dead = token.dead or "revoked"
@@ -397,7 +397,7 @@ def _localapp_error(code: int, reason: str) -> Response:
 
 
 def without_consent(sim: Simulator, key: str, account_id: str) -> dict[str, str]:
-    """Issue the tokens that a consent would give: a person's, or with an account that account's."""
+    """Issue the tokens that a consent would give: for a person, or for the account with this id."""
     world, app, scopes = sim.world, sim.world.app_by_key(key), set(SCOPES[key])
     account = world.accounts.get(account_id)
     if key == "localapp":

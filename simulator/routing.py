@@ -41,7 +41,7 @@ def handle(sim: Simulator, request: Request) -> Response:
 
 def _split(sim: Simulator, path: str) -> tuple[str, str]:
     """The name of the base with which a path begins, and the rest of the path; ("", path) if it
-    begins with none."""
+    begins with no base."""
     for name, prefix in asdict(sim.settings.bases).items():
         if path.startswith(f"{prefix}/"):
             return name, path[len(prefix) :]

@@ -10,15 +10,15 @@ def graph_signature(body: str, secret: str) -> str:
 
 
 def graph(body: str, secret: str, mode: str) -> dict[str, str]:
-    """The signature header of a body. By `mode`, it is `right`, `wrong` (made with another secret)
-    or `missing`."""
+    """The signature header for a body. `mode` is `right`, `wrong` (signed with another secret) or
+    `missing`."""
     if mode == "missing":
         return {}
     return {"X-Hub-Signature-256": graph_signature(body, secret + "!" * (mode == "wrong"))}
 
 
 def telegram(secret: str, mode: str) -> dict[str, str]:
-    """The header with a bot's own secret."""
+    """The header with a bot's own secret; `mode` is as in `graph`."""
     if mode == "missing":
         return {}
     return {"X-Telegram-Bot-Api-Secret-Token": secret + "x" * (mode == "wrong")}

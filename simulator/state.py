@@ -21,7 +21,7 @@ class Behaviour:
     sent: float | None = 0.1
     delivered: float | None = 0.3
     read: float | None = 1.0
-    # For chatapp: refuse a send by a `failed` status after a 200, instead of at once.
+    # For chatapp: refuse a send with a 200 and a later `failed` status, instead of at once.
     fails_later: bool = False
 
 
@@ -66,7 +66,7 @@ class Simulator:
         return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
 
     def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
-        """The calls that `wanted` accepts, or only the `latest` (a number) of them."""
+        """The calls that `wanted` accepts; only the last `latest` of them unless that is 0."""
         with self.world.lock:
             return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
 

@@ -52,7 +52,7 @@ def _check(token: Token, account: Account) -> None:
 
 
 def handshake(sim: Simulator, url: str, verify_token: str) -> str:
-    """Ask the platform to return a challenge; return what was wrong, or an empty text."""
+    """Ask the platform to return a challenge; return what was wrong, or an empty string."""
     challenge = sim.world.random_digits(10)
     query = urlencode(
         {

@@ -36,7 +36,7 @@ class InProcess:
 
 
 class RunningSimulator(Client):
-    """The control client of a simulator in this process, with helpers for tests."""
+    """A control client for a simulator in this process, with helpers for tests."""
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator.origin)

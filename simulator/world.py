@@ -285,7 +285,7 @@ class World:
         return thread
 
     def known_thread(self, account: Account, user_id: str) -> Thread | None:
-        """The thread of an account and a customer's id; None if they have no thread yet."""
+        """The thread of an account with the customer who has this id; None if there is none yet."""
         thread = self.threads.get((account.id, user_id))
         if thread is None and account.kind == "number":
             # A customer of chatapp has two ids.
@@ -352,7 +352,7 @@ class World:
                 self.kill(other, why)
 
     def bot_token(self, account: Account) -> str:
-        """The token of a bot, which is a new one if the last was revoked."""
+        """The latest token of a bot, or a new one if that was revoked or there is none."""
         own = [token for token in self.tokens.values() if token.subject == account.id]
         if own and not own[-1].dead:
             return own[-1].value
@@ -367,7 +367,7 @@ class World:
         return self.accounts[token.subject] if token and is_live else None
 
     def templates_of(self, waba_id: str) -> list[Json]:
-        """The message templates of a business account, which has one from the beginning."""
+        """The message templates of a business account, which always has one, `hello_world`."""
         hello: Json = {
             "id": "1594823412345678", "name": "hello_world", "language": "en_US",
             "status": "APPROVED", "category": "UTILITY",

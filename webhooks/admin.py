@@ -110,7 +110,7 @@ class Attempts(ReadOnlyInline):
 
 
 def attempt_words(attempt: DeliveryAttempt) -> str:
-    """The result of an attempt, for people."""
+    """The result of an attempt in words, with its HTTP status if there is one."""
     if not attempt.error:
         return f"{gettext('Delivered')} ({attempt.http_status})"
     words = str(FAULTS.get(attempt.error) or humanize_code(attempt.error))
@@ -129,13 +129,13 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its page; for a conversation, without messages."""
+        """The latest events about a row, for its page; for a conversation, not about messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
-        """The link to all events of a conversation; None for other rows, which have few."""
+        """The label and URL of the list of a conversation's events; None for other rows."""
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
@@ -149,7 +149,7 @@ class EventAdmin(TenantAdmin):
 
 
 def _cause(event: Event) -> dict[str, str]:
-    """Who caused the event, and why, as far as the event says so."""
+    """Who caused the event, and its reason or error; each is empty if the event has none."""
     data: dict[str, Any] = event.data
     reason = data.get("reason")
     failure = ((data.get("document") or {}).get("error") or {}).get("message")
@@ -179,7 +179,7 @@ class WebhookConfigAdmin(TenantAdmin):
     actions = ("switch_on", "send_test", "roll_secret")
 
     codes = frozenset({"disabled_reason"})
-    # Its action `switch_on` makes outgoing calls.
+    # A POST to the list carries out an action, such as switching endpoints on.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
     def audit_subject(self, row: WebhookConfig) -> str:
@@ -219,7 +219,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @calls_out
     @button(gettext_lazy("Manage"), permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """An endpoint's page: its state with the reason, its latest deliveries, and its actions."""
+        """An endpoint's state, latest deliveries and settings. A POST carries out an action."""
         row: WebhookConfig = self.row(request, object_id)
         filled = request.POST if request.method == "POST" else None
         chosen = request.POST.get("form")
@@ -265,7 +265,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return self._manage_page(request, row, settings=settings, replay=replay, count=done)
 
     def _try_again(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        """Send a delivery again now; the page shows the result."""
+        """Queue a delivery again, and redirect to the endpoint's page, which shows the result."""
         wanted = request.POST.get("delivery", "")
         found = Delivery.objects.filter(
             client=row.client, config=row, pk=int(wanted) if wanted.isdecimal() else 0
@@ -317,8 +317,11 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
-        """The endpoint's latest failed attempt, of the shown deliveries or of those that wait for a
-        retry; None if there is none. The newest deliveries may not have been tried yet."""
+        """The endpoint's latest failed attempt; None if there is none.
+
+        The shown deliveries may not have been tried yet, so deliveries that wait for a retry are
+        searched, too.
+        """
         tried = [entry for item, *_ in shown for entry in item.log.all()]
         failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
@@ -363,7 +366,7 @@ class WebhookConfigAdmin(TenantAdmin):
         )
     )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
-        """Show the new secrets on a page, because a message would store them in a cookie."""
+        """Create new secrets and show them on a page: a message would store them in a cookie."""
         return self._new_secrets(request, list(rows))
 
     def _new_secrets(self, request: HttpRequest, rows: list[WebhookConfig]) -> HttpResponse:
@@ -374,14 +377,14 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
 
-# A delivery as a page shows it: the row; its event, its state and its result in words; and its
-# last attempt.
+# A delivery as a page shows it: the row; its event, state and result in words; and its last
+# attempt, if there is one.
 Shown: TypeAlias = tuple[Delivery, str, str, str, DeliveryAttempt | None]
 _HEALTH_COLORS = {"on": "success", "failing": "warning", "off": "danger"}
 
 
 def health_of(row: WebhookConfig) -> tuple[str, str]:
-    """Whether an endpoint works: a code, and its label."""
+    """An endpoint's health: `on`, `failing` or `off`, and the label."""
     if not row.is_active:
         return "off", gettext("Off")
     return ("failing", gettext("Failing")) if row.failing_since else ("on", gettext("On"))
@@ -400,7 +403,7 @@ def _shown(item: Delivery) -> Shown:
 
 
 def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
-    """Deliveries by the day on which they were created, in the reader's time zone."""
+    """Deliveries grouped by the day of their creation, in the reader's time zone."""
     days: dict[date, list[Shown]] = {}
     for entry in shown:
         days.setdefault(timezone.localdate(entry[0].created_at), []).append(entry)
@@ -408,7 +411,7 @@ def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
 
 
 def _outcome(item: Delivery) -> dict[str, str]:
-    """The result of a delivery that a person tried again."""
+    """The state of a delivery that a person tried again, and a sentence about it."""
     _, event, _, words, _ = _shown(item)
     if item.state == DeliveryState.PENDING:
         return {
@@ -423,7 +426,7 @@ def _outcome(item: Delivery) -> dict[str, str]:
 
 
 def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """Resend a range of events, and return their number, counted up to 10,001."""
+    """Resend a range of events, and return their number; the count stops at 10,001."""
     count = deliveries.count_replay(row, body)
     deliveries.enqueue_replay(row, body)
     return count

@@ -1,6 +1,6 @@
 """One attempt of a delivery, without the database: sign, send, classify, plan the retry.
 
-A request has a signature for each secret of the endpoint that is currently valid.
+A request has a signature for each of the endpoint's secrets that are valid now.
 """
 
 import random
@@ -23,7 +23,7 @@ RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
 _MAX_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is reduced to this
 _EXCERPT_BYTES = 1_000
-_READ_BYTES = 65_536  # to read of a response; if it is longer, the connection is closed
+_READ_BYTES = 65_536  # read of a response; after a longer one, the connection is closed
 
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
@@ -34,7 +34,7 @@ _CREDENTIALS = re.compile(
 
 
 class Fault(StrEnum):
-    """Why an attempt failed, or why no attempt follows."""
+    """Why an attempt failed, or why a delivery was given up without one."""
 
     TIMEOUT = "timeout"
     NAME_NOT_FOUND = "name_not_found"
@@ -42,7 +42,7 @@ class Fault(StrEnum):
     CONNECTION_FAILED = "connection_failed"  # for any other reason
     BLOCKED_DESTINATION = "blocked_destination"
     REDIRECT = "redirect"  # the status is 300..399; redirects are never followed
-    BAD_STATUS = "bad_status"  # the status is not 200..299, nor one of the above
+    BAD_STATUS = "bad_status"  # any other status outside 200..299
     INVALID_ANSWER = "invalid_answer"  # the response's headers are too large
     GONE = "gone"  # the status is 410, so the endpoint is switched off
     INTERRUPTED = "interrupted"  # a failure on our side; the response is unknown
@@ -163,7 +163,7 @@ def seconds_until_retry(tries: int, outcome: Outcome) -> float | None:
 
 
 def make_excerpt(body: bytes, secrets_to_hide: Sequence[str] = ()) -> str:
-    """The beginning of a response, without credentials and NUL characters."""
+    """The beginning of a response, with credentials redacted and NUL characters replaced."""
     text = body[:_EXCERPT_BYTES].decode("utf-8", "replace").replace("\x00", "\ufffd")
     for secret in secrets_to_hide:
         text = text.replace(secret.removeprefix(SECRET_PREFIX), "[redacted]")

@@ -87,7 +87,7 @@ class EndpointForm(ServiceForm):
 
     @property
     def event_groups(self) -> list[tuple[Promise, list[tuple[str, Promise, bool]]]]:
-        """The events to choose from, in groups, and whether each is chosen."""
+        """For each group: its title; and each event's name, label, and whether it is chosen."""
         chosen: Any = self["event_types"].value() or ()
         return [
             (title, [(name, words, name in chosen) for name, words in group.items()])

@@ -56,7 +56,7 @@ class Event(TenantModel):
 
 
 class UnnumberedEvent(TenantModel):
-    """Marks an event without a feed position; written with the event, deleted when it gets one.
+    """Marks an event without a feed position. Written with the event, deleted when it is numbered.
 
     Numbers are assigned under the conversation's lock, so the numbers of a conversation's events
     are in order.
@@ -64,7 +64,7 @@ class UnnumberedEvent(TenantModel):
 
     event_id = models.UUIDField(primary_key=True)
 
-    # No database constraints: locks on the client or the event must not delay the feed.
+    # No database constraints: locks on the client's or the event's row must not delay the feed.
     client = models.ForeignKey(
         Client, on_delete=models.CASCADE, db_index=False, db_constraint=False
     )
@@ -74,8 +74,8 @@ class UnnumberedEvent(TenantModel):
 
     class Meta:
         indexes = [
-            # For a client's next events. There is no index on the number alone, which PostgreSQL
-            # would use instead, reading the rows of other clients.
+            # For a client's next events. There is no index on the number alone: PostgreSQL would
+            # use it instead, and read the rows of other clients.
             models.Index(fields=["client", "number"], name="unnumbered_event")
         ]
 
@@ -89,7 +89,7 @@ class FeedEntry(TenantModel):
     `position` increases with every entry of the client and is never reused: see `feed_order`.
     """
 
-    # Without database constraints, as above.
+    # No database constraints, for the same reason as in `UnnumberedEvent`.
     event = models.OneToOneField(
         Event,
         on_delete=models.CASCADE,
@@ -122,7 +122,7 @@ class DisabledReason(models.TextChoices):
 class WebhookConfig(TenantModel):
     """A client's endpoint: its URL, event types and health.
 
-    The dispatcher writes the health columns, only when they change; switching the endpoint on
+    The dispatcher writes the health columns only when they change. Switching the endpoint on
     resets them.
     """
 
@@ -135,7 +135,7 @@ class WebhookConfig(TenantModel):
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
-    # After a rotation, deliveries are also signed with the old secret until this time.
+    # After a rotation, deliveries are also signed with the old secret, until the time below.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
     consecutive_failures = models.PositiveIntegerField(db_default=0)
@@ -144,7 +144,7 @@ class WebhookConfig(TenantModel):
     # Nothing is sent before this time: the circuit breaker is open, or the receiver asked to wait
     # with Retry-After.
     paused_until = models.DateTimeField(null=True)
-    # The row stays until its deliveries are purged.
+    # When the endpoint was deleted. The row stays until its deliveries are purged.
     deleted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -174,7 +174,7 @@ class Payload(models.Model):
     It exists only if the event has deliveries. The table is partitioned by month of the event's id.
     """
 
-    # There is no database constraint here and below, so that a whole month can be dropped.
+    # Foreign keys to events have no database constraint, so that a whole month can be dropped.
     event = models.OneToOneField(
         Event, on_delete=models.CASCADE, primary_key=True, db_constraint=False
     )
@@ -192,13 +192,13 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(TenantModel):
-    """One event for one endpoint: a row of work that the dispatcher leases.
+    """One event for one endpoint. The dispatcher leases the row, and sends the event.
 
     `due_at` is when the next attempt is due; during an attempt, the end of its lease; null if no
-    attempt follows. So nothing is lost if a dispatcher crashes.
+    attempt follows. So if a dispatcher crashes, its deliveries are due when their leases end.
     """
 
-    # There are few indexes, since each event adds rows. Deliveries are found by event or due time.
+    # The foreign keys have no indexes of their own, to keep the table cheap to write.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
         Event,
@@ -230,7 +230,7 @@ class Delivery(TenantModel):
                 condition=models.Q(due_at__isnull=False, is_test=False),
                 name="delivery_due",
             ),
-            # For the dispatcher: due tests, whose callers wait.
+            # For the dispatcher: due tests.
             models.Index(
                 fields=["due_at"],
                 condition=models.Q(due_at__isnull=False, is_test=True),

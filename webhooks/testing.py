@@ -1,4 +1,4 @@
-"""Fixtures for tests of every app: endpoints of a client, and their deliveries."""
+"""Fixtures for the tests of all apps: endpoints of a client, and a dispatcher."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -117,7 +117,7 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 
 def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
     """The entry of `STATES` for a connection. A connected account that lacks a permission is shown
-    as needing attention, with an empty meaning."""
+    as needing attention, without a meaning."""
     if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
         return (*STATES[ConnectionStatus.ERROR][:2], "")
     return STATES[row.status]
@@ -173,7 +173,10 @@ class ChannelPages(TenantAdmin):
 
     @always_calls_out
     def callback(self, request: HttpRequest, channel: str) -> HttpResponse:
-        """The page to which the person returns after the provider's consent page."""
+        """Complete a consent when the person returns from the provider's page.
+
+        Redirects to the account, or to the choice among the accounts.
+        """
         card = self._card(request, channel)
         try:
             bot = self._consented_bot(request, channel)
@@ -317,7 +320,10 @@ class ChannelPages(TenantAdmin):
         return bots.get(client, consent.connection.bot_id)
 
     def _end_consent(self, request: HttpRequest, bot: Bot, channel: str) -> None:
-        """Exchange the consent's code for a token, and store the token."""
+        """Exchange the code in the URL for a token, and store the token.
+
+        A direct login also connects the account.
+        """
         if "code" not in request.GET:
             raise connections.ConsentRefused
         code, state = request.GET["code"], request.GET.get("state", "")
@@ -428,8 +434,8 @@ def _websites(client: Client) -> list[tuple[str, str, str]]:
 
 
 def _chart_of_sends(row: ChannelConnection) -> str:
-    """The chart of what was sent, refused and charged for per day in the last 14 days, as JSON;
-    empty if nothing was sent."""
+    """The chart, as JSON, of how many sends were accepted, refused and charged for on each of the
+    last 14 days; empty if there were no sends."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(_CHART_DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])

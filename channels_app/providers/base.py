@@ -31,7 +31,10 @@ NOT_PROVIDED = "The provider does not make this kind of content available."
 
 
 class Provider(ABC):
-    """The base of every provider. Calls raise only `ProviderError`, with a `Kind`."""
+    """The base of every provider. Calls to a provider raise `ProviderError` with a `Kind`.
+
+    If a setting of the channel is missing, they raise `ChannelNotConfigured`.
+    """
 
     channel: MessagingChannel
     # How long after a customer's message any text may be sent; None for no limit.
@@ -41,14 +44,14 @@ class Provider(ABC):
     # How long before its expiry a token is renewed; None if it cannot be renewed.
     refresh_before: timedelta | None = None
     has_survey = False
-    # The signals that customers can be shown, such as typing.
+    # The signals that can be shown to customers, such as typing.
     signals: frozenset[Signal] = SIGNALS
     # Whether a person connects an account by entering its token, instead of by a consent.
     has_own_tokens = False
 
     @property
     def is_offered(self) -> bool:
-        """Whether accounts can be connected: most channels need our app at the provider."""
+        """Whether accounts can be connected; most channels first need our app at the provider."""
         app_id = getattr(settings, f"{self.channel.upper()}_APP_ID", "")
         return self.has_own_tokens or bool(app_id)
 
@@ -87,8 +90,11 @@ class Provider(ABC):
 
     @abstractmethod
     def is_authentic(self, callback: Callback, secret: str) -> bool:
-        """Whether the callback really comes from the provider. `secret` is that of the account in
-        the callback's URL; empty if there is no such connected account, or it has no secret."""
+        """Whether the callback really comes from the provider.
+
+        `secret` is the secret of the account in the callback's URL; empty if there is no such
+        connected account, or it has no secret.
+        """
 
     def is_ping(self, callback: Callback) -> bool:
         """Whether a callback only checks that our URL responds."""
@@ -131,9 +137,10 @@ class Provider(ABC):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read or that somebody is typing; only called for `signals`.
+        """Show that messages were read, or that somebody is or no longer is typing.
 
-        `last_message_id` is the customer's newest message, for providers that require it.
+        Called only for `signals`. `last_message_id` is the customer's newest message, for providers
+        that require it.
         """
         raise ProviderError(Kind.REQUEST, "This channel has no ticks and no typing signs.")
 

@@ -20,7 +20,7 @@ from channels_app.providers.types import Place
 _MAX_KEY_CHARACTERS = 120
 # The maximum nesting of lists and objects; providers' bodies have about ten levels.
 _MAX_DEPTH = 50
-# The beginning of 2010, in seconds since 1970; no provider had messages before.
+# The beginning of 2010, in seconds since 1970; no message is older.
 _EARLIEST = 1_262_304_000
 # The maximum length of an integer; no id is longer.
 _MAX_DIGITS = 40
@@ -82,8 +82,8 @@ def place_of(latitude: Any, longitude: Any, name: str = "") -> Place | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """The time that a number of milliseconds or seconds since 1970 means; None if it cannot be the
-    time of a message, such as 0."""
+    """The time given in seconds or milliseconds since 1970; None if no message can have this time,
+    such as 0."""
     try:
         number = int(value)
         if number < _EARLIEST:
@@ -129,8 +129,8 @@ def _loads_tolerantly(text: str | bytes) -> Any:
 
 
 def _whole_number(digits: str) -> int | None:
-    """The integer that the digits mean; None if it is longer than any id, since Python refuses to
-    convert very long ones."""
+    """The integer that the digits mean; None if it is longer than any id: Python refuses to
+    convert very long integers."""
     return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 

@@ -10,7 +10,7 @@ from chats.services.core.channel_context import Kind, Line
 
 # The maximum number of lines, and the maximum lengths of a line's text and URL in characters.
 _MAX_LINES, _MAX_TEXT, _MAX_URL = 20, 500, 2000
-# Keys among a form's answers that the provider adds.
+# Keys that the provider adds to the answers of a form.
 _PROVIDER_KEYS = {"flow_token", "flow_id", "wa_flow_response_params", "version", "screen"}
 
 

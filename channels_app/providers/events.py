@@ -21,7 +21,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Unsupported(Item):
-    """An event of an unknown kind, or one that chats do not show. It is only counted."""
+    """An event of an unknown kind, or one that chats do not show. It is recorded but ignored."""
 
     kind: str
 
@@ -48,7 +48,7 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What a message contains. `lines` tell the message's context, or content that is not text."""
+    """What a message contains. `lines` describe its context, or content that is not text."""
 
     text: str = ""
     files: Sequence[InboundFile] = ()
@@ -127,13 +127,13 @@ class Echo(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt(FromCustomer):
-    """Messages were delivered or read: those in `message_ids`, and all sent until `up_to`."""
+    """The messages in `message_ids`, and all sent until `up_to`, were delivered or read."""
 
     status: Literal["delivered", "read"]
     message_ids: Sequence[str] = ()
     # The id of our `OutboundSend`, if the provider returns it.
     send_id: str | None = None
-    # Whether all messages before those in `message_ids` are included.
+    # Whether all messages sent before the ones in `message_ids` are included.
     and_before: bool = False
     up_to: datetime | None = None
     price: Price | None = None

@@ -1,4 +1,4 @@
-"""Calls to the APIs of providers, and downloads of files, from the provider's hosts only."""
+"""Call providers' APIs, and download files from the providers' own hosts only."""
 
 import secrets
 from collections.abc import Collection, Iterable, Mapping
@@ -96,7 +96,7 @@ def download(
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """The wait that a Retry-After header demands, at most an hour; None if it is not in seconds."""
+    """The wait in a Retry-After header, at most an hour; None unless it is in seconds."""
     value = headers.get("retry-after", "")
     return timedelta(seconds=min(int(value), 3600)) if value.isascii() and value.isdigit() else None
 

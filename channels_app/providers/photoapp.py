@@ -70,7 +70,7 @@ class Photoapp(Messenger):
         return [secret for secret in (*own, settings.SOCIALNET_APP_SECRET) if secret]
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """Extend a direct login's token by 60 days. It must still be valid, and a day old."""
+        """Extend a direct login's token by 60 days. It must be valid, and at least a day old."""
         if account.details != _DIRECT:
             # A page's token belongs to another app at another host.
             raise ProviderError(Kind.REQUEST, "A page's token is never renewed.")

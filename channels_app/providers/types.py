@@ -30,13 +30,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Connected:
-    """An account that now sends its events to us, with its own token."""
+    """An account that a person connects, with the tokens for its calls."""
 
     id: str
     name: str
     tokens: Tokens
     details: Mapping[str, Any] = field(default_factory=dict)
-    # Permissions that sending or receiving needs and the person did not grant.
+    # The permissions for sending or receiving that the person did not grant.
     missing_permissions: Sequence[str] = ()
     # The provider's rating of the account, and the number of customers whom the account may message
     # first per day, or `unlimited`; each is empty if unknown.
@@ -127,7 +127,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Envelope:
-    """The values that all parts of a message share."""
+    """What a call that sends a part needs besides the part and the account."""
 
     recipient_id: str
     # The id of our send, for providers that return it.

@@ -43,7 +43,7 @@ _BAD: dict[str, set[str]] = {
 
 def store(connection: ChannelConnection, item: AccountNews) -> None:
     """Store and announce what a provider reported about an account or a template, and mail bad
-    news. News that repeat an account's state are ignored."""
+    news. News that repeats an account's state is ignored."""
     previous = item.previous or _stored_value(connection, item)
     if previous == item.value and not item.template:
         return
@@ -70,8 +70,8 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
 
 
 def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
-    """The live connections that an item is about: that of one number, or those of all numbers of a
-    business account. A limit applies to all of them, even if the item is about one number."""
+    """The live connections that an item is about: the one of a number, or all connections of a
+    business account's numbers. A limit applies to all numbers, even if the item names one."""
     rows = connections.concerned(connection.channel, item.account_id)
     if not item.number or item.kind == "sending_limit":
         return rows

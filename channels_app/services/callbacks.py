@@ -38,7 +38,7 @@ def verify_subscription(expected: str, *, mode: str, verify_token: str, challeng
 def receive(provider: Provider, callback: Callback) -> Any:
     """Store an authentic callback, and return the JSON to respond with, or None. Ignore a ping.
 
-    401 `bad_signature` if the callback is not authentic. Its items go to the connections that have
+    401 `bad_signature` if the callback is not authentic. The items go to the connections that have
     the accounts now. Even an unreadable callback is accepted, since the provider would repeat it
     in vain. 503 `client_frozen` while a client with an account in it is being moved to another
     cell, so that the provider sends the callback again.

@@ -41,7 +41,7 @@ def send(
 
     `request_id` identifies a repeated request; the body's `client_message_id` takes precedence.
 
-    The same rules as at the desk apply: a chat that no agent has is assigned to the sender; 409 if
+    The same rules as at the desk apply. A chat that no agent has is assigned to the sender. 409 if
     another agent has it, if it has ended, or if the reply window is over and no `tag` is given.
     """
     if body.tag is not None and body.tag not in provider.tags:

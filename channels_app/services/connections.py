@@ -35,7 +35,7 @@ from identity.models import ChannelAccessToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# How long to wait for each of the two locks on a subscription.
+# How many seconds to wait for each of the two locks on a subscription.
 _SUBSCRIBING_SECONDS = 30.0
 _MAX_NOTICES = 20
 
@@ -117,8 +117,8 @@ def is_live(connection: ChannelConnection) -> bool:
 
 
 def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
-    """The live connection of an account, as a list; for a business account, those of all its
-    numbers."""
+    """The live connection of an account, as a list; for a business account, the live connections
+    of all its numbers."""
     rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE).order_by("id")
     own = list(rows.filter(account_id=account_id)) if account_id else []
     below = rows.filter(details__business_account_id=account_id)
@@ -203,7 +203,8 @@ def begin_consent(
 ) -> connection_shapes.ChannelConnection:
     """Begin a consent, and return the pending connection with the consent page's URL."""
     with transaction.atomic():
-        # All pending consents of the bot share this row, which becomes the chosen account's.
+        # All pending consents of the bot on this channel share one row, which then gets the chosen
+        # account.
         row, _ = ChannelConnection.objects.get_or_create(
             client=bot.client, bot=bot, channel=provider.channel, account_id=""
         )
@@ -245,8 +246,8 @@ def _connect_consented(
         raise ConsentRefused
     if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
         raise Forbidden
-    # Check this before redeeming the code: new tokens may invalidate those of a bot that has the
-    # account.
+    # Check this before redeeming the code: new tokens may invalidate the tokens of a bot that has
+    # the account.
     ensure_free(bot, provider.channel, account_id)
     tokens = oauth_authorizations.redeem(provider, authorization, code)
     with connecting(bot, provider.channel, account_id):
@@ -284,7 +285,7 @@ def connect(
         connected = provider.connect(user_token(bot.client, provider.channel), account_id)
         if connected.id == account_id:
             return store(bot, provider.channel, connected, by=by)
-    # The id was the page's. Connect the account once more, under its own lock.
+    # The given id was that of the page. Connect the account once more, under its own lock.
     with connecting(bot, provider.channel, connected.id):
         connected = provider.connect(user_token(bot.client, provider.channel), connected.id)
         return store(bot, provider.channel, connected, by=by)
@@ -313,7 +314,7 @@ def connect_with_token(
 def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
     """Hold the locks on an account's subscription while connecting the account.
 
-    409 if the account is taken, if somebody is changing it, or if the bot has another account.
+    409 if the account is taken, if another request is changing it, or if the bot has another one.
 
     If two clients connect the same account at once, the second must not give the provider a new
     secret, since that would lock out the first.
@@ -327,8 +328,8 @@ def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
 
 @contextmanager
 def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]:
-    """Hold the client's and the account's lock while subscribing to a provider's events or
-    unsubscribing. Yields whether the account's lock was obtained.
+    """Hold the client's and the account's lock while beginning or ending a subscription to the
+    provider's events. Yields whether the account's lock was obtained.
 
     Without the locks, ending an earlier connection could end the subscription of a later one. The
     client's lock is needed since a client's accounts may share a subscription.
@@ -354,8 +355,10 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 def reconnect(
     bot: Bot, provider: Provider, account_id: str | None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect again an account that this bot has or had, by default the current or last one; 404
-    for any other account."""
+    """Reconnect an account that this bot has or had: the given one, or else the live or newest one.
+
+    404 if the bot never had the account.
+    """
     row = _get(bot, provider.channel, account_id)
     return connect(bot, provider, row.account_id, by=by)
 
@@ -404,7 +407,7 @@ def disconnect(
             row.token_expires_at = row.paused_until = None
             row.save()
             _set_reachable(row)
-        # Drop a consent that was begun meanwhile.
+        # Also drop a consent that was begun but not completed.
         _of_bot(bot, channel).filter(account_id="").delete()
         if was_live:
             _record(row, "channel.disconnected", by=by)
@@ -472,7 +475,10 @@ def mark_working(connection: ChannelConnection) -> None:
 
 
 def pause(connection: ChannelConnection, wait: timedelta) -> None:
-    """Pause sending through the account, because of the provider's rate limit."""
+    """Pause sending through the account because of the provider's rate limit.
+
+    A pause that is already longer stays.
+    """
     until = timezone.now() + wait
     rows = ChannelConnection.objects.filter(pk=connection.pk)
     rows.exclude(paused_until__gte=until).update(paused_until=until)
@@ -517,8 +523,8 @@ def _set_reachable(row: ChannelConnection) -> None:
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:
-    """Whether another live connection uses the same subscription: that of the account itself, of
-    its page, or of its business account."""
+    """Whether another live connection uses the same subscription, which may belong to the account
+    itself, to its page, or to its business account."""
     names = [name for name in ("page_id", "business_account_id") if name in row.details]
     others = ChannelConnection.objects.filter(status__in=LIVE).exclude(pk=row.pk)
     if others.filter(channel=row.channel, account_id=row.account_id).exists():

@@ -26,7 +26,7 @@ from identity.models import Client
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
     """The customer of an item; None if unknown. `user_id` takes precedence over a number, which may
-    change its owner."""
+    pass to another customer."""
     ids = _filled(item.user_id, item.alternate_user_id)
     has_id = Q(provider_user_id__in=ids) | Q(alternate_user_id__in=ids)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
@@ -41,9 +41,9 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
         if owner and (owner.provider_user_id == user_id or len(ids) == 1):
             return owner
         if owner:
-            continue  # the number of a customer whose other id is not this item's
-        # Times are in whole seconds, so the id is still theirs at `until`. An id other than a
-        # number is theirs forever.
+            continue  # this customer has the item's number, but another id
+        # Times are in whole seconds, so the customer still had the id at `until`. An id other than
+        # a number never passes to another customer.
         last = [row for row in earlier if row.until == item.at or not user_id.isdigit()]
         if last:
             return last[-1].identity
@@ -60,8 +60,11 @@ def customers_at(client: Client, number: str) -> list[Customer]:
 
 
 def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
-    """The chat in which a customer continues: preferably one with an agent or waiting for one, else
-    another open one; of several, the newest."""
+    """The chat in which a customer's messages continue; None if the customer has no chat.
+
+    A chat with an agent or waiting for one comes first, then any other open chat, then an ended
+    one; of several, the newest.
+    """
     state = Case(
         When(conversation__status=Status.ENDED, then=Value(2)),
         When(conversation__assign_type=AssignType.BOT, then=Value(1)),
@@ -80,8 +83,8 @@ def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
 def lock(connection: ChannelConnection, item: FromCustomer) -> None:
     """Lock the ids of an item until the transaction ends.
 
-    Items with different ids of one customer are processed at the same time. Without the locks, each
-    would find nobody and create a customer.
+    Items with different ids of one customer may be processed at the same time. Without the locks,
+    each of them might find no customer and create one.
     """
     ids = {item.user_id, item.alternate_user_id}
     if isinstance(item, IdsChanged):
@@ -128,7 +131,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
     new_ids = _filled(item.new_user_id, item.new_number)
     having = list(rows.filter(provider_user_id__in=new_ids))
-    # A row is the same customer's only if it has the new id, or was created after the change.
+    # A row belongs to the same customer only if it has the new id or is newer than the change.
     same = [
         row
         for row in having
@@ -153,7 +156,8 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
 
 
 def _find_by_old_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
-    """The customer who had the old ids; None if they got the number only after the change."""
+    """The customer who had the old ids; None if unknown, or if the customer
+    got the number only after the change."""
     identity = find(connection, item)
     if identity is None or identity.created_at <= item.at:
         return identity
@@ -222,7 +226,7 @@ def _save_ids(identity: CustomerIdentity) -> None:
 
 
 def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -> None:
-    """Store former ids of a customer, each with the latest time until which it was theirs."""
+    """Store former ids of a customer, each with the latest time until which the customer had it."""
     for entry in _filled(*ids):
         row, is_new = identity.former_ids.get_or_create(
             provider_user_id=entry, defaults={"client_id": identity.client_id, "until": until}

@@ -424,7 +424,7 @@ def _change(
 def _apply_early_changes(
     connection: ChannelConnection, message_id: str, stored: InboundItem
 ) -> None:
-    """Apply the changes to a message that arrived before the message itself."""
+    """Apply the changes that arrived before the message that they change."""
     rows = InboundItem.objects.select_related("callback").filter(
         channel=stored.channel, account_id=stored.account_id, awaited_message_id=message_id[:300]
     )
@@ -447,7 +447,7 @@ def _await(stored: InboundItem, awaited: str) -> None:
 
 
 def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) -> None:
-    """Apply the changes of a customer's ids that arrived before the old ids were known."""
+    """Apply the changes of a customer's ids that arrived before we knew the old ids."""
     ids = filter(None, (identity.provider_user_id, identity.alternate_user_id))
     keys = [identities.customer_key(connection.channel, connection.pk, entry) for entry in ids]
     rows = InboundItem.objects.select_related("callback").filter(
@@ -577,8 +577,8 @@ def _store_report(
 
 
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
-    """Mark a send as failed that the provider accepted but did not deliver; the consequences are
-    those of a refused call."""
+    """Mark a send that the provider accepted but did not deliver as failed, with the same
+    consequences as a refused call."""
     chat = conversations.lock(send.message.conversation)
     error = ProviderError(item.kind or Kind.REQUEST, item.error)
     reason = str(error)[:500]
@@ -591,7 +591,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
 
 
 def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:
-    """A filter for sends by the provider's ids or by ours; each id belongs to one send."""
+    """A filter for sends by the provider's message ids, or by the id of our send."""
     named = Q(provider_message_id__in=message_ids)
     return named | Q(pk=_uuid(send_id)) if _uuid(send_id) else named
 
@@ -654,8 +654,11 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
 
 
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
-    """Note in the chat that a customer blocked or unblocked the account. While it is blocked, the
-    reply window is closed."""
+    """Note in the chat that a customer blocked or unblocked the account.
+
+    A block closes the reply window. After an unblock, it reopens at once on a channel without a
+    time limit, and otherwise with the customer's next message.
+    """
     chat = _current_chat(connection, identities.find(connection, item))
     if chat is None:
         return

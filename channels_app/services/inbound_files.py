@@ -44,7 +44,7 @@ def take_over(
     files: Sequence[events.InboundFile],
     attempt: int,
 ) -> Files:
-    """Copy files to our store. When `stack` closes, it deletes those that no message uses.
+    """Copy files to our store. When `stack` closes, it deletes the copies that no message uses.
 
     Raises TryLater while the provider or our store is briefly unavailable.
     """

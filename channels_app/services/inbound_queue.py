@@ -1,10 +1,11 @@
 """The queue of items from callbacks: each is stored as waiting, and then processed once.
 
-If a body has at most ten customers, a job is enqueued for each of them. The items of larger bodies
-are batched, and so are all receipts, which are not urgent: one job per account processes them,
-fifty items at a time, one of each customer in turn, and those of the smallest bodies first. So a
-body with a thousand customers does not delay other customers' messages. The accounts of a client
-take turns, too. In any job, an item waits while an earlier item of its customer waits.
+If a body has items of at most ten customers of an account, a job is enqueued for each customer. The
+items of larger bodies are batched, and so are all receipts, which are not urgent. One job per
+account processes the batched items, fifty at a time: customers take turns, and among them the items
+of the smallest bodies come first. So a body with a thousand customers does not delay other
+customers' messages. The accounts of a client take turns, too. In any job, an item waits while an
+earlier item of its customer waits.
 """
 
 import logging
@@ -47,7 +48,7 @@ _MIN_JOBS_AHEAD, _POLL_INTERVAL = 4, timedelta(seconds=0.5)
 _QUEUES_AHEAD = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
 _MAX_HOLD = timedelta(minutes=1)
 # After this many attempts, four minutes in all, an item is parked: it no longer delays its
-# customer's later items, and is tried again after 10 minutes, 20, … and finally once a day.
+# customer's later items. It is tried again after 10 minutes, 20, … and finally once a day.
 ATTEMPTS, _FIRST_PARKED_WAIT, _MAX_PARKED_WAIT = 10, timedelta(minutes=10), timedelta(days=1)
 _BATCH_KEY, _PARKED_KEY = "inbound:", "inbound-item:"
 # An item without a job gets one when it has waited this long.
@@ -64,8 +65,8 @@ def store(
 ) -> None:
     """Store the items of a callback for the connections that receive them, and enqueue their jobs.
 
-    `connections` is by account id; None means that no bot has the account. Duplicates, unsupported
-    items and items of unknown accounts get their outcome now.
+    `connections` maps account ids to connections, or to None if no bot has the account.
+    Duplicates, unsupported items and items of unknown accounts get their outcome now.
     """
     by_account: dict[str, list[Numbered]] = {}
     for position, item in items:
@@ -113,7 +114,7 @@ def _rows(
 
 
 def _processed(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of those of an account's items that were already processed."""
+    """The keys of these items that were already processed. All items are of one account."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
@@ -175,7 +176,7 @@ def process(connection_id: UUID, key: str, held_since: float | None = None) -> N
             if key:
                 raise
             delayed.add(row.customer_key)
-    # Items that arrived meanwhile have their own job.
+    # Items that arrived since the query have their own job.
     if may_have_more or delayed:
         with jobs.commit():
             if may_have_more:
@@ -209,8 +210,8 @@ def _connection(connection_id: UUID | None) -> ChannelConnection | None:
 
 
 def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
-    """Whether batched items must wait, since many of the client's jobs for messages and replies are
-    due, or since it is another account's turn."""
+    """Whether batched items must wait because many of the client's jobs for messages and replies
+    are due, or because it is another account's turn."""
     if since and time.time() - since > _MAX_HOLD.total_seconds():
         return False
     if _waits_longer(connection, since or time.time()):
@@ -268,7 +269,7 @@ def _read(channel: str, callback: Callback) -> Sequence[Item]:
     return PROVIDERS[channel].items(callback) if callback.body else []
 
 
-# Large bodies are cached: on a busy machine, parsing one may take as long as a job should.
+# Large bodies are cached: on a busy machine, parsing one may take as long as a whole job should.
 _read_once = lru_cache(maxsize=4)(_read)
 
 
@@ -423,7 +424,7 @@ def _park(row: InboundItem, error: str) -> None:
 
 
 def _enqueue_per_customer(connection: ChannelConnection, keys: Iterable[str]) -> None:
-    """Enqueue a job for each of these customers' waiting items, which are no longer batched."""
+    """Enqueue a job for the waiting items of each customer; the items are no longer batched."""
     for key in sorted(keys):
         _waiting(customer_key=key).update(is_batched=False)
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=1))

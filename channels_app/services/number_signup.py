@@ -17,7 +17,10 @@ class PinMissing(ApiError):
 
 
 def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection:
-    """Exchange the dialog's code, if any, for a token to store; register and connect the number."""
+    """Exchange the dialog's code, if any, for a token to store; register and connect the number.
+
+    409 `pin_missing` if the number must be registered and the body has no PIN.
+    """
     number_id = body.phone.phone_number_id
     connections.ensure_free(bot, "chatapp", number_id)
     if body.code:

@@ -44,7 +44,7 @@ def start(
 ) -> str:
     """Store an authorization, and return the URL of the provider's consent page.
 
-    The page leads to `redirect_uri`, for most providers directly.
+    The page redirects the person to `redirect_uri`, at some providers by way of our own callback.
 
     If `account_id` is given, the authorization is only for this account.
     """
@@ -135,7 +135,7 @@ def _check(redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
-        # Browsers may read another host from such a URL than we do.
+        # From such a URL, a browser may read another host than Python does.
         is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
         is_good = is_good and is_plain and parts.port != 0
     except ValueError:

@@ -33,12 +33,12 @@ def enqueue_message(message: Message) -> None:
 
 
 def enqueue_read_receipt(chat: Conversation) -> None:
-    """Enqueue the sign to the customer that their messages were read."""
+    """Enqueue a read receipt, which shows the customer that their messages were read."""
     _enqueue_signal(chat, "seen")
 
 
 def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
-    """Enqueue the sign to the customer that somebody is typing, or no longer is."""
+    """Enqueue a signal that shows or hides the typing indicator in the customer's app."""
     _enqueue_signal(chat, "typing_on" if is_typing else "typing_off")
 
 
@@ -69,8 +69,8 @@ def _enqueue_signal(chat: Conversation, signal: Signal) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Drop the customer's waiting items, and empty the callbacks in which the customer occurs;
-    return the customer's ids at the providers.
+    """Drop an erased customer's waiting items, and empty the callbacks that contain the customer's
+    ids. Returns these ids.
 
     The rows of items stay, with their keys and outcomes, so that no item is processed twice.
     """

@@ -201,7 +201,7 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
 def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | None:
     """The part with its file in memory; None if the file is gone, after marking the part as failed.
 
-    Raises TryLater if the store of files fails. A read error during the call would make the part
+    Raises TryLater if our file store fails. A read error during the call would make the part
     uncertain although nothing was sent.
     """
     if part.file is None or part.file.open is None:

@@ -95,8 +95,8 @@ def send(
 
 
 def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation | None:
-    """The chat that the body selects; None if a chat is to be opened with a number that has never
-    written, since `consent` is given."""
+    """The chat that the body selects; None if there is none, and `consent` allows opening a chat
+    with the body's number."""
     try:
         return channel_messages.find_chat(bot, "chatapp", body)
     except NotFound:
@@ -149,7 +149,7 @@ def _piece(
 
 def _header(chat: Conversation | None, header: MessageContent | None, kind: str) -> dict[str, Any]:
     """The keys of a template's piece for the file in its header; 422 if the template needs another
-    kind of file, or none."""
+    kind of file, or no file."""
     if header is None and not kind:
         return {}
     found: dict[str, Any] = {}

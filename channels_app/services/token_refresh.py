@@ -21,7 +21,7 @@ _LOCK_WAIT = timedelta(seconds=2)
 
 def enqueue_due() -> None:
     """Enqueue a job for each connection whose token expires soon. If the provider cannot renew
-    tokens, mark the connection as expired once its token is."""
+    tokens, mark the connection as expired once its token has expired."""
     for channel, provider in PROVIDERS.items():
         rows = ChannelConnection.objects.filter(
             channel=channel,
@@ -49,11 +49,14 @@ def refresh_by_id(connection_id: str) -> None:
 
 
 def refresh(connection: ChannelConnection) -> bool:
-    """Renew the token of a connection, in the database and in `connection`; False if that fails.
+    """Renew the token of a connection, in the database and in `connection`.
 
-    Only one caller at a time renews it, since a refresh token may be valid for one use only. If
-    the token was renewed meanwhile, the stored one is used. Raises a `temporary` error while
-    another caller renews it.
+    False if the connection is disconnected or has expired, so that a person must consent again.
+    Raises ProviderError if the renewal failed but the old token stays valid, so that it can be
+    tried again.
+
+    Only one caller at a time renews the token, since a refresh token may be valid for one use only:
+    meanwhile, other callers get a `temporary` error, and afterwards they use the stored token.
     """
     provider = PROVIDERS[connection.channel]
     with locks.try_lock(f"channel-token:{connection.pk}") as is_held:

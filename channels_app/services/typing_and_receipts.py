@@ -1,4 +1,4 @@
-"""Send what is not a message: read ticks, typing indicators, and the survey after a chat."""
+"""Send what is not a message: read receipts, typing indicators, and the survey after a chat."""
 
 import logging
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def send_signal(conversation_id: str, signal: Signal) -> None:
-    """Show a signal now or never, since a late one would mislead the customer."""
+    """Send a signal once; it is never retried, since a late one would mislead the customer."""
     found = sending.connection_of_chat(conversation_id)
     if found is None:
         return

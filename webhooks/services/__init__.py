@@ -1,4 +1,4 @@
-"""Higher apps use `announce()`."""
+"""The services of webhooks. Higher apps announce events with `announce()`."""
 
 from webhooks.services.events import announce
 

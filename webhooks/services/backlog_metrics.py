@@ -16,5 +16,5 @@ SELECT (SELECT count(*) FROM webhooks_delivery
 
 
 def read() -> Readings:
-    """Both metrics; nothing if the database is unavailable."""
+    """The readings of both metrics; none if the database is unavailable."""
     return metrics.of_row(_WAITING, metrics.DELIVERIES, metrics.DELIVERY_OLDEST)

@@ -1,4 +1,4 @@
-"""The consequences of an attempt: the delivery's next state, and its endpoint's health."""
+"""What follows from an attempt: the delivery's next state, and the endpoint's health."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -15,7 +15,8 @@ from webhooks.delivery import DeliveryRequest, Fault, Outcome, seconds_until_ret
 from webhooks.models import DeliveryState, DisabledReason, WebhookConfig
 from webhooks.services import deliveries
 
-# How long all deliveries must have failed for a warning, and for switching the endpoint off.
+# How long every delivery must have failed before owners are warned, and before the endpoint is
+# switched off.
 WARNED_AFTER = timedelta(days=3)
 DISABLED_AFTER = timedelta(days=5)
 _BREAKER_FAILURES = 5
@@ -37,8 +38,8 @@ RETURNING statement_timestamp() - failing_since, warned_at
 
 
 def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryState, float | None]:
-    """A delivery's state after an attempt, and the seconds until the next one; None if none
-    follows."""
+    """A delivery's state after an attempt, and the seconds until the next attempt; None if no
+    attempt follows."""
     if outcome.error is None:
         return DeliveryState.SUCCEEDED, None
     if request.is_test or outcome.error is Fault.GONE:
@@ -50,23 +51,23 @@ def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryStat
 def affects_endpoint(request: DeliveryRequest, outcome: Outcome) -> bool:
     """Whether an attempt may change the endpoint's health.
 
-    A success changes nothing if the endpoint is healthy. A failed test changes nothing, since the
-    person who sent it sees the result.
+    A success changes nothing if the endpoint was healthy, and a failed test never does. For a
+    failed test of a failing endpoint, this returns True, but `record` ignores the test.
     """
     return request.endpoint_was_failing or (outcome.error is not None and not request.is_test)
 
 
 def lock(config_ids: Collection[uuid.UUID]) -> None:
-    """Lock the endpoints that are about to be changed, always in the same order."""
+    """Lock these endpoints, always in the same order, so that transactions cannot deadlock."""
     if config_ids:
         rows = WebhookConfig.objects.select_for_update(no_key=True).filter(pk__in=config_ids)
         list(rows.order_by("id").values_list("pk"))
 
 
 def record(ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> set[uuid.UUID]:
-    """Update the health of these attempts' endpoints, which the caller has locked.
+    """Update the health of the endpoints of these attempts. The caller has locked the endpoints.
 
-    Returns the ids of those that failed.
+    Failed tests are ignored. Returns the ids of the endpoints at which nothing succeeded.
     """
     outcomes: dict[uuid.UUID, list[Outcome]] = {}
     for request, outcome in ended:
@@ -130,8 +131,8 @@ def _warn(config_id: uuid.UUID, warned_at: datetime | None) -> None:
 
 
 def _mail_owners(config: WebhookConfig, kind: str, context: dict[str, Any]) -> None:
-    """Mail the client's owners. Each has a job, so that one refused address does not repeat the
-    others' mails."""
+    """Mail the client's owners, each in a separate job: if one address is refused, only its mail is
+    retried."""
     owners = User.objects.for_client(config.client).filter(role=Role.OWNER, is_disabled=False)
     for owner in owners.order_by("id"):
         # The query is left out, since it may contain the receiver's token.

@@ -1,4 +1,4 @@
-"""Test, replay, give up and purge deliveries."""
+"""Test, retry, replay, give up and purge deliveries."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -18,18 +18,20 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# Longer than the pauses of a failing endpoint, so that some attempt ended within this time.
+# How overdue a retry may be for `latest_failure` to find it. Longer than the pauses of the circuit
+# breaker, during which retries become overdue.
 _FAILURE_LOOKBACK = timedelta(minutes=5)
-# The health of a new or newly activated endpoint.
+# The health of an endpoint that works, or that was just created or switched on.
 HEALTHY: dict[str, Any] = {
     "consecutive_failures": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
 MAX_TESTS_PER_MINUTE = 6
-# Deliveries are kept for a month, but older failures are no longer of interest.
+# How far back `failed_lately` searches. Deliveries are kept longer, but older failures are not
+# shown.
 _FAILED_WITHIN = timedelta(days=7)
 
 
-# The maximum number of a replay's events that is counted exactly.
+# The events of a replay are counted exactly up to this number.
 MAX_COUNTED = 10_000
 
 
@@ -48,7 +50,7 @@ class EndpointDisabled(ApiError):
 
 
 def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
-    """The deliveries of the last seven days that are in these states, without tests."""
+    """The deliveries of the last seven days that are in these states, except tests."""
     since = timezone.now() - _FAILED_WITHIN
     return Delivery.objects.filter(created_at__gte=since, state__in=states, is_test=False)
 
@@ -56,11 +58,11 @@ def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
 def queue_test(config: WebhookConfig) -> Delivery:
     """Queue a `webhook.test` event for this endpoint only; the dispatcher sends it at once.
 
-    Tests have their own limit, so that tests of a slow receiver do not delay others. 429 if it is
-    exceeded.
+    429 if a test of the last minute has not ended, or if there were six in the last minute. So
+    tests of one slow receiver cannot delay the tests of others.
     """
     with transaction.atomic():
-        # The lock ensures that concurrent tests are counted.
+        # The lock ensures that concurrent requests count each other's tests.
         WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
         tests = Delivery.objects.filter(config=config, is_test=True)
         recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
@@ -72,7 +74,7 @@ def queue_test(config: WebhookConfig) -> Delivery:
 
 
 def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
-    """The latest failed attempt of the deliveries that wait for a retry; None if there is none.
+    """The latest failed attempt among the deliveries that wait for a retry; None if there is none.
 
     Deliveries overdue by more than five minutes are skipped, so as not to read a long backlog.
     """
@@ -87,8 +89,8 @@ def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
 
 
 def replay(event: Event, config: WebhookConfig | None) -> None:
-    """Send an event again with the same id: to one endpoint, or to all active endpoints that
-    subscribe to its type. 409 if there is none."""
+    """Queue an event again, with the same id, for one endpoint or for all active endpoints that
+    subscribe to its type. 409 if no such endpoint is active."""
     targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
     )
@@ -116,7 +118,10 @@ def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest)
 def enqueue_replay(
     config: WebhookConfig, body: webhook_shapes.EventReplayRequest
 ) -> webhook_shapes.Replay:
-    """Enqueue a job that queues the deliveries of a range; 409 if the endpoint is off."""
+    """Enqueue a job that queues a range of events for an endpoint.
+
+    409 if the endpoint is off; 422 if the range is empty or begins more than 30 days ago.
+    """
     if not config.is_active:
         raise EndpointDisabled
     now = timezone.now()
@@ -140,7 +145,7 @@ def enqueue_replay(
 def replay_range(
     config_id: str, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> None:
-    """Queue a range of events for an endpoint, oldest first."""
+    """Queue a range of events for an endpoint, oldest first, unless the endpoint is off."""
     config = WebhookConfig.objects.filter(pk=config_id, is_active=True).first()
     last = uuid.UUID(int=0)
     while config:
@@ -206,7 +211,7 @@ def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
 
 
 def retry(delivery: Delivery) -> bool:
-    """Send a delivery again now; False if its endpoint is off."""
+    """Queue a delivery again, due now; False if its endpoint is off."""
     config = delivery.config
     if not config.is_active:
         return False
@@ -264,8 +269,9 @@ def give_up(config_id: str) -> None:
 def purge_expired() -> None:
     """Drop the months of deliveries, attempts and payloads that ended 30 days ago; events stay.
 
-    A month stays until a later run if it has a delivery that is waiting, or that was created less
-    than 30 days ago by a replay.
+    A month of deliveries stays until a later run if one of them is waiting, or was created less
+    than 30 days ago by a replay; its payloads stay with it. Endpoints deleted 30 days ago are
+    removed once they have no deliveries.
     """
     before = timezone.now() - RETENTION
 
@@ -286,7 +292,7 @@ def purge_expired() -> None:
 
 
 def _purge_replayed(before: datetime) -> None:
-    """Delete, in batches, old replays of events whose month of deliveries was already dropped."""
+    """Delete old replays of events whose month of deliveries was dropped, and their payloads."""
     is_older = Q(event_id__lt=partitions.first_kept_id(Delivery))
     old = Delivery.objects.filter(is_older, created_at__lt=before, due_at=None)
     while ids := list(old.values_list("pk", flat=True)[: _BATCH * 4]):

@@ -5,9 +5,9 @@ deliveries. The sending threads do not use the database, and no transaction is o
 Any number of dispatchers may run, one in each worker of the queue `webhook`. Only the holder of a
 delivery's lease records its outcome.
 
-A slow receiver does not delay others: an endpoint has at most two requests in flight, one while it
-fails, and none while its circuit breaker is open. All failing endpoints together get at most half
-of the threads.
+A slow receiver does not delay others: besides tests, an endpoint has at most two requests in
+flight. A failing endpoint has at most one, and gets no new one while its circuit breaker is open.
+All failing endpoints together get at most half of the threads.
 """
 
 import functools
@@ -41,15 +41,15 @@ from webhooks.services.events import DELIVERIES
 from webhooks.shapes.webhook import event_id
 
 log = logging.getLogger(__name__)
-# The maximum number of a healthy endpoint's requests in flight.
+# The maximum number of requests in flight per healthy endpoint, not counting tests.
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-# Leases are renewed during an attempt. If a dispatcher crashes, its deliveries wait this long.
+# A lease is renewed during the attempt. If a dispatcher crashes, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 # The maximum number of HTTP clients that are kept, one per endpoint.
 MAX_CLIENTS = 256
-# The pauses between ticks, unless a signal or the end of an attempt comes first: `_WATCH_SECONDS`
-# if there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
+# The pauses between ticks. A signal or the end of an attempt cuts them short. `_WATCH_SECONDS` if
+# there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
 # most `_IDLE_SECONDS`.
 _WATCH_SECONDS, _IDLE_SECONDS = 0.5, 5.0
 _DRAIN_SECONDS = 3.0
@@ -93,7 +93,7 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
 """
 )
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
-# Takes no locks, since an idle dispatcher repeats this query.
+# Whether anything is due. Takes no locks, since idle dispatchers repeat this query.
 _ANY_DUE = (
     _WAITING.format(columns="1")
     + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
@@ -150,7 +150,7 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# For the attempts of dispatchers that crashed while sending: their outcome is unknown. The
+# Records the attempts of dispatchers that crashed while sending: the outcomes are unknown. The
 # deliveries are locked, so no attempt is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
@@ -232,7 +232,7 @@ class Dispatcher:
         with transaction.atomic():
             self._record([(request, _outcome(future)) for future, request in ended.items()])
             rows, configs = self._lease(running, full)
-        # Only after the commit: if that fails, the next tick records these outcomes.
+        # Only after the commit: if the commit fails, the next tick records these outcomes.
         for future in ended:
             del self._in_flight[future]
         for request in _delivery_requests(rows, configs):
@@ -240,7 +240,10 @@ class Dispatcher:
         return bool(ended or rows)
 
     def drain(self, seconds: float) -> None:
-        """Wait for the requests in flight, record their outcomes, and release the rest."""
+        """Wait up to `seconds` for the requests in flight, and record the outcomes.
+
+        Deliveries without an outcome become due again.
+        """
         ends_at = time.monotonic() + seconds
         while self._in_flight:
             is_late = time.monotonic() > ends_at
@@ -252,8 +255,8 @@ class Dispatcher:
             if is_late:
                 break
             self.woken.wait(0.05)
-        # The rest is due at once. The lease tokens stay, so that the next dispatcher records
-        # interrupted attempts.
+        # The rest is due at once. The lease tokens stay: they tell the next dispatcher to record
+        # these attempts as interrupted.
         _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -271,7 +274,7 @@ class Dispatcher:
             _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
     def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """The endpoints whose limit of requests in flight this dispatcher alone uses up."""
+        """The endpoints at which this dispatcher alone has as many requests as are allowed."""
         counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
@@ -291,7 +294,7 @@ class Dispatcher:
             "tests": max(_TEST_THREADS - sum(request.is_test for request in running), 0),
             "lease": LEASE_SECONDS,
         }
-        # A separate statement, so that it sees what others leased before we got the locks.
+        # A separate statement sees what other dispatchers leased before we got the locks.
         with connection.cursor() as cursor:
             cursor.execute(_LEASE, params)
             rows = _without_exhausted(cursor.fetchall())
@@ -302,8 +305,10 @@ class Dispatcher:
     def _caps(
         self, ready: Sequence[WebhookConfig], running: Sequence[DeliveryRequest]
     ) -> dict[Any, int]:
-        """How many requests each endpoint may have in flight. Healthy endpoints come first,
-        otherwise the order is random."""
+        """How many requests each endpoint may have in flight, for endpoints that may get more.
+
+        Free threads go to healthy endpoints first, and otherwise in random order.
+        """
         in_flight = Counter(request.config_id for request in running if not request.is_test)
         free = self.threads - sum(in_flight.values())
         self._failing = {config.pk for config in ready if config.consecutive_failures} | (
@@ -345,7 +350,7 @@ class Dispatcher:
         return endpoint.client
 
     def _close_idle_clients(self) -> None:
-        """If there are more than `MAX_CLIENTS`, close the least recently used, down to half."""
+        """If more than `MAX_CLIENTS` are open, close idle ones, oldest first, down to half."""
         if len(self._clients) <= MAX_CLIENTS:
             return
         busy = {request.config_id for request in self._in_flight.values()}
@@ -354,7 +359,10 @@ class Dispatcher:
                 self._clients.pop(config_id).client.close()
 
     def _record(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
-        """Record the outcomes of deliveries that we still lease, in the caller's transaction."""
+        """Record the outcomes of deliveries that this dispatcher still leases.
+
+        Runs in the caller's transaction.
+        """
         if not ended:
             return
         affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
@@ -408,8 +416,8 @@ def _seconds_to_next() -> float:
 
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:
-    """Record the attempts of crashed dispatchers as interrupted, and return the rows without those
-    that have no attempt left, which are given up."""
+    """Record the attempts of crashed dispatchers as interrupted, and give up the deliveries that
+    have no attempt left. Returns the rows of all other deliveries."""
     interrupted = [row for row in rows if row[8]]
     if not interrupted:
         return rows
@@ -445,7 +453,7 @@ def _secrets(config: WebhookConfig, now: datetime) -> list[str]:
     try:
         return config.secrets(now)
     except CryptoError:
-        # One unreadable secret must not stop the other endpoints.
+        # One unreadable secret must not stop deliveries to other endpoints.
         log.exception("the secret of endpoint %s cannot be decrypted", config.pk)
         return []
 
@@ -463,6 +471,6 @@ def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
 def _outcome(future: "Future[Outcome]") -> Outcome:
     with suppress(Exception):
         return future.result()
-    # The failure is ours, not the receiver's; it is retried like any other.
+    # The failure is on our side. It is retried like any other.
     log.error("a delivery could not be attempted", exc_info=future.exception())
     return Outcome(delivery.Fault.INTERRUPTED)

@@ -28,12 +28,12 @@ class TooManyEndpoints(ApiError):
 
 
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
-    """The client's endpoints, without deleted ones."""
+    """The client's endpoints that are not deleted."""
     return WebhookConfig.objects.for_client(client).filter(deleted_at=None)
 
 
 def failing() -> QuerySet[WebhookConfig]:
-    """The endpoints of all clients that fail, or that were switched off because they failed."""
+    """All clients' endpoints that are failing, or were switched off because they failed."""
     off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
     rows = WebhookConfig.objects.filter(deleted_at=None)
     return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
@@ -110,7 +110,10 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
 
 
 def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
-    """Switch an endpoint on, and replay what it missed since it failed or was switched off."""
+    """Switch an endpoint on, and replay what it missed since it began to fail or was switched off.
+
+    Does nothing if it is already on.
+    """
     row = get(config.client, config.pk)
     with transaction.atomic():
         if not switch_on(row, by=by):
@@ -121,7 +124,7 @@ def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
 
 
 def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
-    """The replays of what an endpoint missed while it failed or was off, in the last 30 days."""
+    """The replays of what an endpoint missed in the last 30 days while it was failing or off."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [

@@ -1,6 +1,6 @@
-"""Events of the log as JSON that PostgreSQL builds, without creating Python objects.
+"""Events of the log as JSON that PostgreSQL builds; most are not parsed in Python.
 
-`AS_JSON` has a column for each field of the shape `Event`.
+The keys of `AS_JSON` are the fields of the shape `Event`.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from webhooks.models import Event, FeedEntry
 from webhooks.shapes import webhook as webhook_shapes
 
 _EVENT_ID = "'evt_' || replace({}::text, '-', '')"
-# The result of one attempt.
+# The columns with the result of an attempt.
 _OUTCOME = """http_status, duration_ms, error,
     CASE WHEN http_status <> 0 THEN response_excerpt END AS response_excerpt"""
 _ATTEMPTS = f"""(SELECT coalesce(json_agg(row_to_json(tried) ORDER BY tried.attempt), '[]') FROM (
@@ -42,8 +42,8 @@ AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
         webhooks_event.conversation_id, webhooks_event.sequence, webhooks_event.data,
         false AS is_thin, {_DELIVERIES} AS deliveries
 ) shown)"""
-# PostgreSQL's JSON text is longer than ours, and the fields besides the data take less than 500
-# bytes, so an event with shorter data is never thin.
+# False if an event is certainly not thin: PostgreSQL's JSON text is longer than ours, and the
+# fields besides the data take less than 500 bytes.
 _MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
 
 
@@ -62,7 +62,7 @@ def list_page(
         may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
     )
     return pagination.page(
-        # Selecting the type joins the event, and so omits entries of deleted events.
+        # Selecting the type joins the events' table, which omits entries of deleted events.
         shown.values_list("position", "as_json", "may_be_thin", "event__type", named=True),
         query,
         by=by,

@@ -1,4 +1,4 @@
-"""The event log: `announce()` appends to it, `read_feed()` reads it in an order without gaps."""
+"""The event log: `announce()` appends to it, `read_feed()` reads it without skipping events."""
 
 import uuid
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
 """
-# The live channel that wakes the dispatchers; `webhooks_announce` uses the same name.
+# The live channel that wakes the dispatchers; the function `webhooks_announce` repeats the name.
 DELIVERIES = "deliveries"
-START = 0  # the position before the first one in a feed
+START = 0  # the position before the first entry of a feed
 
 
 def announce(
@@ -42,8 +42,8 @@ def announce(
     """Append an event to the client's log and queue it for the endpoints that subscribe to it.
 
     It is part of the caller's transaction. `sequence` numbers the events of `conversation_id`
-    without gaps: the caller gets it from the conversation's row, under that row's lock. `only_to`
-    is for tests: the event is queued only for this endpoint, whether it is active or not.
+    consecutively: the caller gets it from the conversation's row, under that row's lock. `only_to`
+    is for tests of an endpoint: the event is queued only for it, whether it is active or not.
     """
     event = Event(
         id=uuid7(),
@@ -75,8 +75,8 @@ def announce(
 def read_feed(client: Client, after: int = START, limit: int = 100) -> list[FeedEntry]:
     """The next entries of the client's feed after a position, with their events.
 
-    Nothing is skipped: every event committed before the call has its position, and no other event
-    can get an earlier position later. Events of a conversation come in order of `sequence`.
+    Nothing is skipped: every event committed before the call has a position, and no event gets an
+    earlier position afterwards. Events of a conversation come in order of `sequence`.
     """
     feed_order.number_events(client.pk)
     rows = FeedEntry.objects.for_client(client).filter(position__gt=after)
@@ -91,7 +91,7 @@ def end_of_feed(client: Client) -> int:
 
 
 def feed_channel(client_id: int) -> str:
-    """The live channel that signals new events of a client; read the events from the log."""
+    """The live channel that signals new events of a client, but does not contain them."""
     return f"feed:{client_id}"
 
 
@@ -114,13 +114,14 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
 
 def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
-    """Delete the events about customers themselves, such as changes of a name."""
+    """Delete the events about customers themselves, such as a change of name."""
     rows = Event.objects.filter(client_id=client_id, type__startswith="customer.")
     _delete(rows.filter(data__customer__id__in=customer_ids))
 
 
 def _delete(rows: QuerySet[Event]) -> None:
-    # Lock the rows first, so that meanwhile no replay adds a delivery and no dispatcher an attempt.
+    # Lock the rows before deleting them, so that no replay can add a delivery to an event, and no
+    # dispatcher an attempt to a delivery.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
     sent = list(deliveries.values_list("pk", flat=True))
@@ -137,9 +138,9 @@ DELETE FROM webhooks_feedentry WHERE event_id IN (
 
 
 def purge_expired() -> None:
-    """Drop the months of events that are no longer kept (EVENT_MONTHS), and their feed entries.
+    """Drop the events that are older than EVENT_MONTHS, month by month, with their feed entries.
 
-    A month stays as long as it has deliveries that are still kept.
+    A month stays as long as it has deliveries. If EVENT_MONTHS is 0, all events are kept.
     """
     if not settings.EVENT_MONTHS:
         return

@@ -3,8 +3,8 @@
 A transaction that announces an event cannot know its position, because a transaction that began
 later may commit earlier. So it leaves a row in `UnnumberedEvent`. The next reader of the feed
 numbers the client's committed events, in one database statement (`webhooks_number_events`) under a
-lock of the client. Each numbering continues after the last, and its positions become visible
-together. So a reader that continues after a position misses nothing, and waits for no open
+lock on the client. Each numbering continues after the previous one, and its positions become
+visible together. So a reader that continues after a position misses nothing, and waits for no open
 transaction.
 
 The events of a conversation are in order of `sequence`: an event is announced under the
@@ -16,7 +16,7 @@ from django.db import connection
 
 from webhooks.models import UnnumberedEvent
 
-BATCH_SIZE = 2_000  # numbering them takes about 50 ms, during which the lock is held
+BATCH_SIZE = 2_000  # events; numbering them takes about 50 ms, while the lock is held
 
 
 def number_events(client_id: int) -> None:
@@ -29,7 +29,7 @@ def number_events(client_id: int) -> None:
 
 
 def number_all_events() -> None:
-    """Number the events of all clients, so that they do not pile up in feeds that nobody reads."""
+    """Number all clients' events, so that unnumbered events of unread feeds do not pile up."""
     clients = UnnumberedEvent.objects.values_list("client_id", flat=True).distinct()
     for client_id in list(clients):
         number_events(client_id)

@@ -9,8 +9,10 @@ from webhooks.models import SUBJECT_ID, Event
 
 
 def about(client_id: int, noun: str, row_id: str) -> QuerySet[Event]:
-    """The events about a conversation, document or customer, newest first; for a conversation,
-    without events about messages."""
+    """The events about a conversation, document or customer, newest first; none for other nouns.
+
+    A conversation's events about messages are left out.
+    """
     rows = Event.objects.filter(client_id=client_id)
     if noun == "conversation":
         found = rows.filter(conversation_id=uuid.UUID(row_id)).exclude(type__startswith="message.")

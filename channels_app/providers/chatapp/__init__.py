@@ -34,7 +34,7 @@ from chatplatform import markdown_to_text
 _SCOPES = (
     "whatsapp_business_management", "whatsapp_business_messaging", "business_management",
 )  # fmt: skip
-# Without these nothing is received or sent.
+# The permissions without which nothing is received or sent.
 _NEEDED = ("whatsapp_business_management", "whatsapp_business_messaging")
 
 
@@ -65,7 +65,7 @@ class Chatapp(GraphProvider):
         return consent.token(APP, {"code": code, **back})
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """The numbers of the token's business accounts, one account after the other.
+        """One page of the numbers of the token's business accounts, one business account at a time.
 
         The cursor holds the business account and the provider's cursor within it.
         """

@@ -1,4 +1,4 @@
-"""Error codes of chatapp only; `graph/errors.py` has those of the whole Graph family."""
+"""Error codes that only chatapp has; `graph/errors.py` has those of all Graph providers."""
 
 from channels_app.providers.errors import Kind
 

@@ -1,4 +1,4 @@
-"""Callbacks of numbers: customers' messages, our messages' statuses, and account events."""
+"""Translate chatapp's callbacks into events: messages, statuses of our messages, account events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
 }  # fmt: skip
 _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_user_id"}
-# Message types that contain no customer's message.
+# Message types that contain no message from a customer.
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 _MAX_ID = 300
 _NUMBER = ("phone_number_id", "display_phone_number")
@@ -38,11 +38,11 @@ _TROUBLE = {
 }
 # Account events that end such trouble.
 _TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
-# By a change's field: the lists that are read. For other fields, all lists are read.
+# The lists to read in a change, by the change's field. For other fields, all lists are read.
 _LISTS: dict[str, set[str]] = {
     "messages": {"messages", "statuses"},
     "smb_message_echoes": {"message_echoes"},
-    # Past messages, messages of threads that another app controls, and the phone app's contacts.
+    # Not read: past messages, threads that another app controls, and the phone app's contacts.
     "history": set(), "standby": set(), "smb_app_state_sync": set(),
     "calls": {"calls"},
     "user_preferences": {"user_preferences"},
@@ -311,7 +311,7 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
 
 
 def _unsolicited(interactive: dict[str, Any]) -> events.Content:
-    """A product that the customer shares, or what the business's phone app sent with choices."""
+    """A product that the customer shares, or choices that the business sent in its phone app."""
     action = as_dict(interactive.get("action"))
     product = as_dict(interactive.get("product")) or action
     name = context_lines.first_text(product.get("name"), product.get("product_retailer_id"))
@@ -361,7 +361,7 @@ def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> event
 
 
 def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item:
-    """A customer's call. Calls cannot be answered through this platform."""
+    """A message about a customer's call, which cannot be answered through this platform."""
     is_incoming = call.direction != "BUSINESS_INITIATED" and call.sender != origin.own_number
     if call.event not in {"connect", "terminate"} or not is_incoming or not call.sender:
         return origin.left_out(raw, f"call.{call.event}")

@@ -10,7 +10,7 @@ from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.events import AccountNews
 from channels_app.providers.json_values import as_dict, as_text
 
-# The values that mean that there is none.
+# Values that mean that nothing is set.
 _NOTHING = {"", "none", "tier_not_set"}
 _MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}

@@ -8,7 +8,7 @@ from channels_app.providers import http, text
 from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.types import Account, Choice, OutgoingFile, Part
 
-# The provider's limits: numbers of characters, of buttons and of rows.
+# The provider's limits, in characters, buttons and rows.
 MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
 MAX_BUTTONS, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD = 3, 20, 256
 MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
@@ -16,7 +16,7 @@ MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
 LIST_BUTTON = "Menu"
 _TYPES = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
 # The maximum size in bytes, by kind. A larger file, or one of another MIME type, is sent as a
-# document, which may have 100 MB.
+# document, whose limit is 100 MB.
 _MAX_BYTES = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
 _MIMES = {
     "image": {"image/jpeg", "image/png"},
@@ -26,8 +26,10 @@ _MIMES = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit. Choices follow the last piece as buttons or as a list, or become
-    lines of the text if they do not fit, or if lines save a message."""
+    """Split texts at the limit. Choices follow the last piece as buttons or as a list.
+
+    Choices become lines of the text instead if they do not fit, or if that saves a message.
+    """
     planned = []
     for part in content:
         if part.place or part.template:
@@ -54,8 +56,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def content(account: Account, part: Part) -> dict[str, Any]:
-    """The fields of a call's body that hold the part. Uploads the part's file if it is in our
-    store."""
+    """The fields of a call's body for this part. Uploads the part's file if it is in our store."""
     if part.template:
         return {"type": "template", "template": {
             "name": part.template.name, "language": {"code": part.template.language},

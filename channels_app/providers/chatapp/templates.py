@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 # Buttons that need more than a text value in each message.
 _UNSUPPORTED_BUTTONS = {"FLOW", "CATALOG", "MPM", "SPM"}
 _KNOWN = {"HEADER", "BODY", "FOOTER", "BUTTONS"}
-# The kinds of file that a header may need, as the `type` of a message's content.
+# For each header format with a file: the kind of file, as in the `type` of a message's content.
 HEADER_FILES = {"IMAGE": "image", "VIDEO": "video", "DOCUMENT": "file"}
 
 
@@ -96,7 +96,7 @@ class Template:
         return [*texts, *(button.component(value) for button, value in pairs)]
 
     def _split(self, values: Sequence[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
-        """The values for the header and for the body, by variable, and those for the buttons."""
+        """The values for the header and the body, by variable, and the values for the buttons."""
         header, body = _names(self.header), _names(self.body)
         end = len(header) + len(body)
         of_body = dict(zip(body, values[len(header) : end], strict=True))

@@ -1,1 +1,1 @@
-"""The shared code of the Graph family's providers: calls, errors, consent, callbacks."""
+"""Code shared by the Graph providers (socialnet, photoapp, chatapp), which have the same API."""

@@ -1,4 +1,4 @@
-"""Calls to the APIs of the Graph family: authenticate them, and read errors and rate limits."""
+"""Calls to the Graph providers: authenticate them, and read errors and rate limits."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from channels_app.providers.json_values import as_dict, dicts_in
 from chatplatform.channel_names import MessagingChannel
 
 _SECRETS = ("access_token", "input_token", "fb_exchange_token", "client_secret", "code")
-# Pause for a moment if a rate limit is used up to this percentage.
+# Pause briefly once this percentage of a rate limit is used.
 _HIGH_USAGE, _SHORT_PAUSE = 90, timedelta(seconds=10)
 
 
@@ -32,14 +32,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class GraphApp:
-    """Our app at one provider of the family. The names of its settings begin with the channel's
+    """Our app at one of the Graph providers. The names of its settings begin with the channel's
     name, or with `prefix` if it is given."""
 
     channel: MessagingChannel
     # The name of the setting with the API's base URL, including the version.
     url_setting: str
     prefix: str = ""
-    # Error codes of this provider only; `errors` has those of the whole family.
+    # Error codes that only this provider has; `errors` has the codes that all of them share.
     more_kinds: Mapping[int, Kind] = field(default_factory=dict)
     # The maximum number of retries of a refused send, by error code.
     retries: Mapping[int, int] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class GraphApp:
         body = http.parse(reply)
         pause = pause_of(reply.headers)
         if reply.status != 200 or not isinstance(body, dict) or "error" in body:
-            # A refusal may repeat the token, and its message is shown to people.
+            # A refusal may repeat a credential, and its message is shown to people: mask it.
             secrets = [token, *(query.get(name) for name in _SECRETS)]
             raise errors.error_from(
                 http.parse(reply, without=secrets), reply.status, is_send=is_send, wait=pause,

@@ -1,4 +1,4 @@
-"""Consent in the Graph family: the dialog, and the exchange of its code for a long-lived token."""
+"""Consent at the Graph providers: the dialog, and the exchange of its code for a token."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -23,13 +23,16 @@ def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str,
 
 
 def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
-    """Exchange a code for a long-lived token. `redirect_uri` must equal the dialog's."""
+    """Exchange a code for a long-lived token. The dialog must have had this `redirect_uri`."""
     short = token(app, {"code": code, "redirect_uri": redirect_uri})
     return token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
 
 
 def inspect(app: GraphApp, token: str) -> dict[str, Any]:
-    """The provider's data about a token, requested with our app's own token."""
+    """The provider's data about a token, requested with our app's own token.
+
+    Raises a `token` error if the provider no longer accepts the token.
+    """
     own = f"{app.setting('APP_ID')}|{app.setting('APP_SECRET')}"
     data = app.call("GET", "debug_token", token=own, params={"input_token": token}).body.get("data")
     if not isinstance(data, dict) or data.get("is_valid") is False:

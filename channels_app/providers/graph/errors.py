@@ -1,4 +1,4 @@
-"""Translate the Graph family's errors into our kinds: by code and subcode, then by HTTP status."""
+"""Translate the Graph API's errors into our kinds: by code and subcode, else by HTTP status."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -39,7 +39,7 @@ def error_from(
     more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
     retries: Mapping[int, int] = {},  # noqa: B006 - never changed
 ) -> ProviderError:
-    """The error in a response. `more` and `retries` are by codes that only one provider has."""
+    """The error in a response. `more` and `retries` have the codes that only one provider has."""
     error = as_dict(body).get("error")
     if not isinstance(error, dict):
         # Token endpoints have a different error format.

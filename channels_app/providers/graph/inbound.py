@@ -1,6 +1,6 @@
-"""Callbacks of the Graph family: check their signatures, and read the messengers' events.
+"""Check the signatures of the Graph providers' callbacks, and read the events of two of them.
 
-Both messengers share most events; some exist in only one of them.
+Socialnet and photoapp share most events; some exist at only one of them.
 """
 
 import hashlib
@@ -49,13 +49,13 @@ def is_signed(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) ->
 
 
 def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
-    """All items of a callback, in order. `app_ids` are our apps' ids, which mark our own echoes."""
+    """All items of a callback, in order. An echo from one of `app_ids` is of our own message."""
     for entry in entries_of(body):
         account_id, sent_at = as_text(entry.get("id")), moment(entry.get("time"))
         for raw in as_list(entry.get("messaging")):
             yield _item(raw, account_id, sent_at, app_ids)
         for raw in as_list(entry.get("standby")):
-            # Another app controls the thread, so the event is only counted.
+            # Another app controls the thread, so the event is recorded but ignored.
             yield unsupported(raw, account_id, sent_at, "standby")
         for change in as_list(entry.get("changes")):
             field = as_text(as_dict(change).get("field"))
@@ -224,8 +224,10 @@ def _content(message: hook.HookMessage) -> events.Content:
 
 
 def _of_template(payload: dict[str, Any], words: list[str]) -> list[Line]:
-    """The lines for a template's products. The texts of any other template are added to `words`,
-    since it is a message that a page sent."""
+    """The lines for a template: its products, or a note that there is nothing to show.
+
+    If the template has texts instead of products, they are added to `words`; there are no lines.
+    """
     if products := context_lines.of_products(as_dict(payload.get("product")).get("elements")):
         return products
     said = [as_text(payload.get("text"))]
@@ -258,8 +260,11 @@ def _postback(
 def _control(
     event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], when: datetime | str
 ) -> events.Item:
-    """Whether we now control the thread: a take event takes it from us, and a pass event has the
-    new owner's id."""
+    """The event that we lost or got control of the thread.
+
+    After a take event, another app has it. A pass event names the new owner; without a name, it is
+    us.
+    """
     passed = event.pass_thread_control
     owner = as_text((passed or {}).get("new_owner_app_id"))
     return events.ThreadControl(
@@ -269,7 +274,7 @@ def _control(
 
 
 def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | None) -> events.Item:
-    """The provider took action against an account that broke a rule, or ended that."""
+    """The provider took action against an account that broke a rule, or ended the action."""
     policy = event.policy_enforcement or {}
     action, reason = as_text(policy.get("action")), as_text(policy.get("reason"))
     words = f"The provider reports: {action or 'a broken rule'}."

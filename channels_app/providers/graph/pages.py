@@ -8,7 +8,7 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph.client import GraphApp, next_cursor
 from channels_app.providers.json_values import as_list, dicts_in
 
-# Both channels need the same fields: a page has one subscription per app, which the next replaces.
+# The fields of both channels, since a new subscription of an app replaces its earlier one.
 FIELDS = (
     "messages,messaging_postbacks,messaging_referrals,message_echoes,message_deliveries,"
     "message_reads,message_reactions,message_edits,messaging_feedback,"
@@ -22,7 +22,7 @@ _BATCH_SIZE, _MAX_PAGES = 100, 2_000
 def listed(
     app: GraphApp, token: str, fields: str, *, cursor: str | None, limit: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """One batch of the pages as which the person may send messages, and the next cursor."""
+    """One batch of the pages as which the person may send messages, and the next cursor or None."""
     body = app.call(
         "GET", "me/accounts", token=token,
         params={"fields": f"id,name,tasks,{fields}", "limit": limit, "after": cursor},

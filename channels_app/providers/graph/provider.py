@@ -1,4 +1,4 @@
-"""The base classes of the Graph family, and of its messengers, socialnet and photoapp."""
+"""The base class of all Graph providers, and that of socialnet and photoapp."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _ACTIONS: dict[Signal, str] = {
 
 
 class GraphProvider(Provider):
-    """A provider of the family. It signs callbacks with the secret of our app."""
+    """The base of all Graph providers, which sign callbacks with the secret of our app."""
 
     app: GraphApp
 
@@ -36,7 +36,7 @@ class GraphProvider(Provider):
 
 
 class Messenger(GraphProvider):
-    """The base of socialnet and photoapp, whose calls and events are alike."""
+    """The base of socialnet and photoapp, which have nearly the same calls and events."""
 
     # Allows an agent's message for up to seven days, if the provider approved the app for it.
     tags = frozenset({"HUMAN_AGENT"})
@@ -61,7 +61,7 @@ class Messenger(GraphProvider):
 
     @abstractmethod
     def app_ids(self) -> set[str]:
-        """The ids of our apps, which mark our own echoes."""
+        """The ids of our apps, by which echoes of our own messages are recognized."""
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         """The URL of the consent page, which asks again for permissions that were refused."""
@@ -75,8 +75,8 @@ class Messenger(GraphProvider):
         return consent.redeem(self.app, code, redirect_uri=redirect_uri)
 
     def missing_permissions(self, token: str) -> Sequence[str]:
-        """The needed permissions that the person did not grant; empty if that cannot be read, for
-        example because the token is another app's."""
+        """The needed permissions that the person did not grant; empty if they cannot be read, for
+        example because the token was issued to another app."""
         try:
             return consent.missing(consent.inspect(self.app, token), self.needed)
         except (ProviderError, ChannelNotConfigured):

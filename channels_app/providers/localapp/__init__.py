@@ -23,9 +23,10 @@ SIGNATURE = "X-ZEvent-Signature"
 
 
 class Localapp(Provider):
-    """A person consents for one account (OAuth with PKCE). No read ticks, no typing indicator.
+    """A person consents for one account (OAuth with PKCE).
 
-    The events to receive can be chosen only in the provider's console.
+    The provider has no calls for read receipts or the typing indicator. The events to receive can
+    be chosen only in the provider's console.
     """
 
     channel = "localapp"
@@ -54,8 +55,8 @@ class Localapp(Provider):
         return client.tokens(values)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """Get a new pair of tokens. The old pair becomes invalid at once, so losing the response is
-        an `uncertain` error."""
+        """Get a new pair of tokens. The old pair becomes invalid at once, so a lost response is an
+        `uncertain` error."""
         return client.tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
 
     def connect(self, token: str, account_id: str) -> Connected:
@@ -108,7 +109,7 @@ class Localapp(Provider):
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
         """Send one part. If the upload has expired, upload the file again; if the provider refuses
-        buttons, send lines instead."""
+        buttons, send the choices as lines."""
         try:
             return _send(account, payloads.message(account, part), envelope)
         except ProviderError as error:

@@ -15,7 +15,7 @@ _TOKEN = (-216, 216, -220, -401, 401, -242)
 KINDS: dict[int, Kind] = {
     -32: Kind.RATE,
     -200: Kind.TEMPORARY,
-    # Refused because it is night there: the message is sent in the morning.
+    # Refused because it is night in the customers' time zone: sent again in the morning.
     -234: Kind.TEMPORARY,
     **dict.fromkeys(_TOKEN, Kind.TOKEN),
     **dict.fromkeys((-100, -201, -210, -233, -240), Kind.REQUEST),

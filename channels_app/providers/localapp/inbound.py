@@ -25,7 +25,8 @@ _FROM_CUSTOMER = {
 }
 # Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
-# Echoes of what the account sent; echoes of messages to groups and to unknown people are ignored.
+# How echoes of the account's messages begin, and the echoes that are ignored: those of messages to
+# groups and to anonymous people.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
@@ -109,7 +110,7 @@ def _message(
 
 
 def _detail_lines(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
-    """Lines for what an event contains besides text: a product, a rating, or customer's details."""
+    """Lines for what an event has besides text: a product, a rating or the customer's details."""
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":

@@ -28,7 +28,7 @@ from chatplatform import crypto
 
 class Telegram(Provider):
     """A person creates a bot at the provider and enters its token here. The provider has no read
-    ticks and no echoes."""
+    receipts and no echoes."""
 
     channel = "telegram"
     reply_window = None
@@ -44,7 +44,7 @@ class Telegram(Provider):
         return AccountsPage([ListedAccount(bot_id, name)])
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """Subscribe to the bot's updates: they go to a URL with the bot's id, with a new secret."""
+        """Subscribe to the bot's updates, at a URL with the bot's id, and with a new secret."""
         (bot,) = self.list_accounts(token, cursor=None, limit=1).items
         secret = secrets.token_urlsafe(32)
         url = f"{settings.PUBLIC_URL.rstrip('/')}/telegram/webhook/{bot.id}"
@@ -66,7 +66,7 @@ class Telegram(Provider):
         return [inbound.item(as_dict(callback.json), self.named_account(callback))]
 
     def answer(self, callback: Callback) -> Any:
-        """Confirm the tap on a button, which shows a progress bar until then."""
+        """Confirm a tap on a button, which shows a progress bar until then; else None."""
         tap = as_text(as_dict(as_dict(callback.json).get("callback_query")).get("id"))
         return {"method": "answerCallbackQuery", "callback_query_id": tap} if tap else None
 

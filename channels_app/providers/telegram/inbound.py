@@ -21,7 +21,7 @@ _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
     "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
 }  # fmt: skip
-# Known content that chats cannot show; other content is stored without a name.
+# Content that chats cannot show, but whose kind they name.
 _NAMED = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
 
 
@@ -127,8 +127,8 @@ def _content(body: Fields) -> events.Content:
 
 
 def _file(body: Fields) -> events.InboundFile | None:
-    """The file of a message, or None: the largest size of a picture, or the thumbnail of an
-    animated sticker."""
+    """The file of a message; None if it has none. For a picture, it is the largest size; for an
+    animated sticker, the thumbnail."""
     name = next((name for name in _FILES if body.get(name)), "")
     file = (dicts_in(body.get(name)) or [Fields()])[-1]
     kind: Any = _FILES.get(name)

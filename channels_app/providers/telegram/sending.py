@@ -12,8 +12,8 @@ from channels_app.providers.types import Account, Envelope, OutgoingFile, Part
 MAX_TEXT, MAX_CAPTION = 4096, 1024  # UTF-16 code units
 MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 20, 60, 64
 _MAX_PHOTO, _MAX_FILE = 10_000_000, 50_000_000
-# The type of message for a file: for a stored file by its MIME type (any other is sent as a
-# document), for a linked file by its kind.
+# The message types: for stored files by MIME type, and for linked files by kind. Stored files of
+# any other MIME type are sent as documents.
 _STORED = {
     "image/jpeg": "Photo", "image/png": "Photo", "image/webp": "Photo", "image/gif": "Animation",
     "video/mp4": "Video", "audio/ogg": "Voice", "audio/mpeg": "Audio", "audio/mp4": "Audio",
