@@ -9,7 +9,7 @@ from bots.language.normalization import fold, tokens
 
 # Words that share this many first letters count as forms of one word: return, returned.
 _STEM_LETTERS = 5
-# Shorter ASCII words carry little meaning.
+# Shorter ASCII words are ignored, since they carry little meaning.
 _MIN_LETTERS = 3
 # A sentence with fewer words says too little to be matched to a source.
 _MIN_WORDS = 2

@@ -1,4 +1,4 @@
-"""Splits an answer into sentences, which are shown one by one, and statements for the judge."""
+"""Splits an answer into sentences to show one by one, and into statements for the judge."""
 
 import re
 
@@ -15,7 +15,7 @@ _END = re.compile(
 # Enough characters to recognise how a text ends.
 _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
-# This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
+# Matches a possible abbreviation or ordinal number; it is one if a lower-case letter follows.
 _LONG = language_data.pattern("sentences", "long_abbreviations")
 _MAYBE_SHORTENED = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
@@ -53,10 +53,10 @@ def sentences(text: str, start: int = 0) -> list[str]:
 
 
 def statements(answer: str) -> list[str]:
-    """Split the whole answer into the parts that a judge confirms one by one, at least one.
+    """Split the whole answer into at least one part, which a judge confirms one by one.
 
-    A part that says little by itself is joined to another: a bare figure or a few words to the part
-    before, a list number or a heading to the part after, and "31." to its month.
+    A part that says little by itself is joined to another part. A bare figure or a few words are
+    joined to the part before, a list number or a heading to the part after, and "31." to its month.
     """
     found = [""]
     label = ""
