@@ -100,7 +100,7 @@ def _read_in_child(kind: str, body: bytes) -> dict[str, Any]:
     return result
 
 
-# --- in the child -------------------------------------------------------------------------------
+# --- in the child process -----------------------------------------------------------------------
 
 
 class _PageReader(HTMLParser):

@@ -55,7 +55,7 @@ class KnownPage:
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a crawl; `reason` says why it is not stored.
+    """One page of a crawl; `reason` says why it is not stored, and is empty if it is.
 
     `left` is the number of pages that are still queued.
     """

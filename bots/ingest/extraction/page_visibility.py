@@ -30,7 +30,7 @@ _MIN_HEADING_WORDS = 2
 
 def show(tree: Any) -> None:
     """Remove what visitors do not see, and turn the titles of accordions into headings."""
-    # Parsers are loaded in the child only.
+    # Only the child process loads parsers.
     from bots.ingest.extraction import style_sheets  # noqa: PLC0415
 
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
