@@ -28,7 +28,7 @@ class SourceCheck:
 
     @classmethod
     def of_snippets(cls, snippets: Iterable[Snippet], *other_texts: str) -> "SourceCheck":
-        """A check against snippets, including their titles, headings and URLs, and other texts."""
+        """A check against other texts and snippets, including their titles, headings and URLs."""
         texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
         return cls([*texts, *other_texts])
 

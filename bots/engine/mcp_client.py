@@ -1,7 +1,7 @@
 """Talks to an MCP server over streamable HTTP.
 
 Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
-package is not used, since it has its own HTTP client, and requests may leave only through
+package is not used, since it has its own HTTP client, and all requests must be sent through
 `chatplatform.egress`. This module implements only what listing and calling tools needs.
 """
 

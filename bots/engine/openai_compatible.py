@@ -123,7 +123,7 @@ class OpenAICompatible:
         except NotGrounded as error:
             if not guardrail.never_cites or guardrail.rejection_reason:
                 raise
-            # Nothing of this answer was shown, so it may be written again, as above.
+            # Nothing of this answer was shown, so the model may write it once more.
             messages += prompting.citation_request(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
             used = self._verified(question, guardrail, used, ends_at)
@@ -545,9 +545,10 @@ def _characters(content: str | list[dict[str, Any]]) -> int:
 
 
 def _transcription_usage(reported: Any) -> Usage:
-    """The tokens of a transcription; if the server reports none, 1,000 for each started minute.
+    """The tokens of a transcription.
 
-    If the server reports no valid length either, one minute is assumed.
+    If the server reports none, 1,000 tokens are counted for each started minute. If it reports no
+    valid length either, one minute is assumed.
     """
     reported = reported if isinstance(reported, dict) else {}
     prompt, completion = reported.get("input_tokens"), reported.get("output_tokens")

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 # Timeouts in seconds. A customer waits for the vector of a question and, once per process, for the
 # vectors of the generic questions. If either times out, the search uses words only.
 _QUESTION_SECONDS, _GENERIC_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
-# For this long after a failure, the server is not asked for the vectors of questions.
+# For this many seconds after a failure, the server is not asked for the vectors of questions.
 _PAUSE_SECONDS = 10.0
 _TEXTS_PER_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
 _failed_at: dict[str, float] = {}

@@ -34,7 +34,7 @@ class Sentiment:
 
 @dataclass(frozen=True)
 class SentimentAnalysis:
-    """The sentiment of all messages together and of each message; None if it has no score."""
+    """The sentiment of all messages together, and of each message; None if it has no score."""
 
     overall: Sentiment
     by_message: tuple[Sentiment | None, ...]

@@ -1,4 +1,4 @@
-"""Suggests the client's own tags for a conversation without a language model, and ranks texts.
+"""Suggests a client's tags for a conversation and ranks texts, without a language model.
 
 A tag's examples are conversations to which people have given the tag. A tag that has no examples is
 compared by its name only.
@@ -30,7 +30,7 @@ _CLEAR_LEAD = 0.0125
 
 @dataclass(frozen=True)
 class KnownTag:
-    """A tag of the client, with customers' messages from conversations that people tagged."""
+    """A client's tag, with customers' messages from conversations to which people gave it."""
 
     name: str
     examples: Sequence[str] = field(default_factory=tuple)
@@ -55,7 +55,7 @@ def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
 
 
 def clear(tags: Sequence[Suggested]) -> list[Suggested]:
-    """The first suggestion in a list, if it is confident and well ahead; else an empty list."""
+    """A list of the first suggestion if it is confident and well ahead; else an empty list."""
     if not tags or tags[0].confidence < 0.5:
         return []
     second = _nearness_of(tags[1].confidence) if len(tags) > 1 else 0.0

@@ -33,7 +33,8 @@ Draft = TypeVar("Draft", bound=BaseModel)
 
 MAX_TAGS = 6
 MAX_NEW_TAGS = 3
-# The maximum number of messages whose sentiment a model judges one by one: writing takes time.
+# The maximum number of messages whose sentiment a model judges one by one. Writing each judgment
+# takes time.
 MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -330,9 +331,9 @@ def _is_prose(text: str, language: str | None) -> bool:
 
     Each of these makes it more than names:
     - several lower-case words
-    - one lower-case word beside other words, unless it occurs inside names, like "van"
+    - one lower-case word among other words, unless it occurs inside names, like "van"
     - words of a script without capitals
-    - being a common phrase or a sentence
+    - a phrase or a sentence that the phrasebook recognises
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]

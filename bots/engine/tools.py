@@ -22,7 +22,7 @@ _WRITTEN = re.compile(
     r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# How many more rounds than calls are allowed: a model may go on asking although it is refused.
+# The number of rounds beyond `max_calls`, since a model may go on asking although it is refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -45,7 +45,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The model's view of a call's result.
+    """A call's result as the model sees it.
 
     `is_heard`: the text came from the function's server, so the answer may state it as a fact.
     """

@@ -177,7 +177,7 @@ class Interrupted(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """No usable answer: the server is unreachable, too slow, or sent an error or nonsense."""
+    """There is no usable text, for example because the server is unreachable or sends nonsense."""
 
 
 class RequestRefused(EngineUnavailable):
