@@ -75,9 +75,9 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text in the form of the encoder's vocabulary: a letter with its accent is one character.
+    """The text in NFKC form like the encoder's vocabulary: an accented letter is one character.
 
-    NUL and lone surrogates become spaces, and the text is cut.
+    NUL and lone surrogates become spaces, and the text is cut to MAX_PASSAGE_CHARACTERS.
     """
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
@@ -137,7 +137,7 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-@lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
+@lru_cache(maxsize=5_000)  # about 8 MB; 30 MB if all texts are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     assert encoder is not None

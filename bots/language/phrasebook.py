@@ -4,19 +4,24 @@
 - `[labels]`: words in summaries for agents, and the names of the fields that every customer has
 - `[hears]`: customers' phrases that may be a whole message
 - `[person]`: how a customer asks for a human being
-- `[info]`: how a customer answers the bot's question: words before and after the answer (`lead`,
-  `tail`), clauses that refuse to answer (`refuse`), beginnings of clauses that ask a question
-  themselves (`question`), and words that occur in sentences but not in names (`sentence`)
+- `[info]`: how a customer answers the bot's question. It has words before and after the answer
+  (`lead`, `tail`), clauses that refuse to answer (`refuse`), beginnings of clauses that are
+  questions (`question`), and words that occur in sentences but not in names (`sentence`).
 - `[actions]`: phrases with which somebody `reports` that something was `done` for a customer
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
 
-The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholders: `{who}` for one
-phrase of the list `who`, `{of*}` for up to five of the list `of`, `{of?}` for one or none, `a|b_c`
-for either phrase, `...` for up to four words of any kind. `asks` may occur anywhere in a clause;
-apart from polite words, `clause` must be a whole clause and `message` a whole message; a clause
-that contains `never` does not ask for a person.
+The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholders:
+- `{who}`: one phrase of the list `who`
+- `{of*}`: up to five phrases of the list `of`
+- `{of?}`: one phrase of the list `of`, or none
+- `a|b_c`: either "a" or "b c"
+- `...`: up to four words of any kind
+
+In `[person]`, a pattern of `asks` may occur anywhere in a clause. Apart from polite words, a
+pattern of `clause` must be a whole clause, and a pattern of `message` a whole message. A clause
+that contains a pattern of `never` does not ask for a person.
 """
 
 import re
