@@ -32,7 +32,7 @@ class _Asked(NamedTuple):
 
 
 def fit(encoder: SearchEncoder) -> ConfidenceWeights:
-    """The gate of an encoder, fitted on some 350 vectors. Raises EncoderDown."""
+    """The gate of an encoder, fitted on about 350 vectors. Raises EncoderDown."""
     *companies, held_out = _companies()
     alone = [row for company in companies for row in _ask(encoder, company)]
     among = [row for company in companies for row in _ask(encoder, company, *companies, held_out)]

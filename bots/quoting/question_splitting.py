@@ -17,8 +17,8 @@ MAX_FOLLOW_UP_CHARACTERS = 200
 # A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5
 # A passage found for topic and follow-up must also cover this share of the topic's words. If no
-# passage is about both, a lower share of the follow-up's words suffices, namely this one, if the
-# follow-up only points at its topic, such as "may they come to breakfast?".
+# passage is about both, and the follow-up only points at its topic ("may they come to breakfast?"),
+# a passage must cover this share of the follow-up's words.
 _SOME_COVER = 0.1
 # The maximum number of passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3

@@ -208,7 +208,7 @@ def _without_repeats(texts: Iterable[str]) -> str:
 
 
 def _section(chunk: IndexedChunk) -> Any:
-    """A key that is equal for passages of one section; a spreadsheet row has a key of its own."""
+    """A key that is equal for passages of a section; each spreadsheet row has its own key."""
     is_alone = chunking.is_row(chunk.text) or not chunk.heading
     return chunk.id if is_alone else (chunk.document_id, chunk.heading)
 

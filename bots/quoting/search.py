@@ -42,10 +42,12 @@ WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest passages in another language whose sentences are compared.
 PIECES_READ_BY_SENTENCE = 10
-# The best passages of this many important documents, the nearest ones, are added to the hits.
+# The number of important documents, counted from the nearest, whose best passage is added to the
+# hits.
 IMPORTANT_PLACES = 5
-# How far an important passage may score below the best one (0..1) and still rank before it. The
-# scores of texts that contradict each other differ by less, those of texts on other topics by more.
+# How far an important passage may score below the best passage (0..1) and still rank before it. The
+# scores of texts that contradict each other differ by less, the scores of texts on other topics
+# differ by more.
 NEAR_THE_BEST = 0.2
 # A written answer is preferred to the best passage, since its author knows what the documents say.
 # These limit how much lower it may score, and how much less of the question's words it may cover.
@@ -172,8 +174,8 @@ class _Near(NamedTuple):
     cosine with the question's specific part, raised if a sentence is close.
 
     `topics` maps the nearest passages in another language to their cosines with the question minus
-    all that questions have in common: one cosine for a short passage, one per sentence for a long
-    passage.
+    all that questions have in common. A short passage has one cosine, a long passage has one for
+    each sentence.
     """
 
     all: Vectors | None
@@ -275,8 +277,8 @@ def _whole(chunk: IndexedChunk) -> str:
     whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
     if chunk.vector.size or not chunking.is_row(chunk.text):
         return whole
-    # A row without a vector is found only by its words, and customers ask for a price in other
-    # words than those of its column.
+    # A row without a vector is found only by its words, but customers who ask for a price rarely
+    # use the name of its column, so other words for prices are added.
     labels = set(_WORD.findall(chunk.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
@@ -508,9 +510,9 @@ class Index:
         return near._replace(topics=topics)
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
-        """The cosines with a vector; passages without one of their own get the lowest.
+        """The cosines of all passages with `vector`; None if there are no vectors.
 
-        None if there are no vectors.
+        Passages that have no vector get the lowest cosine.
         """
         if self._vectors is None or vector is None:
             return None
@@ -593,8 +595,8 @@ class Index:
         return (pair, passage) if is_near and covers else None
 
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
-        # Language detection errs on short questions. A passage that shares rare words with the
-        # question is in its language.
+        # Language detection errs on short questions, so a passage that shares rare words with the
+        # question counts as a passage in its language.
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
         return foreign
 
@@ -614,15 +616,15 @@ class Index:
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.fair_own)
         # Two languages share words by chance, so only meaning counts.
         is_foreign = self._are_foreign(language, cover)
-        # The lift orders passages in other languages, but raises none above those in the question's
-        # language.
+        # The lift orders passages in other languages, but raises none of them above passages in the
+        # question's language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
         lift /= float(np.ptp(near.fair_all)) or 1.0
         meaning = _scaled(near.fair_all) + lift
         meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
-            # A passage without a vector is scored by words, if it has enough of the question's.
+            # A passage without a vector is scored by words, if it has enough words of the question.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores
@@ -696,7 +698,7 @@ def _sentence_share(chunk: IndexedChunk) -> float:
 def _familiar(
     near: _Near, alike: NDArray[np.bool_], twins: tuple[int, int] | None
 ) -> tuple[float, float]:
-    """How near the best of the passages `alike` is, and how much nearer than the next ones.
+    """How near the best of the passages `alike` is, and how much nearer than the next passages.
 
     `twins`: a written answer and the passage that it replaces; they count as one passage.
     """
