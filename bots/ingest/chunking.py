@@ -14,7 +14,7 @@ from bots.language.normalization import UNSPACED
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
-# A piece of this length ends with its paragraph: more text would blur its meaning.
+# A piece of at least this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
 # A shorter piece is joined to its neighbour if possible: it says so little by itself that its
 # vector is close to the vector of any question.
@@ -158,7 +158,7 @@ def _fits(words: int, characters: int) -> bool:
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
     """Cut a sentence into parts within the limits, at spaces if possible.
 
-    Yields (glue, part); the glue separates the part from the one before.
+    Yields (glue, part); the glue separates the part from the previous part.
     """
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):
@@ -181,7 +181,7 @@ def _cut_position(sentence: str) -> int:
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
     """Yield each paragraph with its page.
 
-    A paragraph that continues in the next section is joined, and has the page on which it begins.
+    A paragraph that continues in the next section is put together and has the page where it begins.
     """
     current: tuple[str, int | None] | None = None
     for section in sections:

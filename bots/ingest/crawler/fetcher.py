@@ -27,7 +27,8 @@ class Site:
     def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
         self._limits = limits
         self._pause = pause
-        # By origin; None if robots.txt could not be read, so that no page may be fetched.
+        # The robots.txt of each origin; None if it could not be read, so that no page may be
+        # fetched.
         self._robots: dict[str, Protego | None] = {}
         self._ends_at = time.monotonic() + limits.total_seconds
         self._bytes_left = limits.total_bytes

@@ -167,7 +167,7 @@ class _Walk:
         )
 
     def _canonical_elsewhere(self, url: str, canonical: str) -> str | None:
-        """The canonical URL of the page, if it is another one on this host; else None."""
+        """The canonical URL of the page, if it is another URL on this host; else None."""
         if not canonical or url in self._canonical:
             return None
         target = url_normalization.joined(url, canonical)

@@ -29,7 +29,7 @@ _ALPHABETS = {
 }  # fmt: skip
 # The minimum share of non-ASCII letters that must belong to one of these languages.
 _LIKELY = 0.9
-# Encodings that are tried if none of those above is likely.
+# Encodings that are tried if none of the encodings above is likely.
 _OTHERS = [
     "cp1251", "cp1253", "cp1255", "cp1256", "cp1258", "cp874", "koi8_r", "cp932", "gb18030",
     "big5", "cp949", "euc_jp",

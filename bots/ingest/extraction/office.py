@@ -32,7 +32,7 @@ MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# The maximum number of columns that a merged cell fills to the right of its first one.
+# The maximum number of columns that a merged cell fills to the right of its first column.
 _MAX_MERGED_COLUMNS = 60
 # A sheet with more merged cells is a drawing, not a table.
 _MAX_MERGED = 1_000

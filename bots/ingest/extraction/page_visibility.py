@@ -130,7 +130,9 @@ def _is_short_aside(element: Any) -> bool:
 
 
 def _remove_banner_of(button: Any, large: set[Any]) -> None:
-    """Remove the largest element around a button that is short and mentions cookies.
+    """Remove the largest short element that contains `button` and mentions cookies.
+
+    Nothing is removed from the main text.
 
     `large` collects elements that are not short, so that they are not measured again.
     """

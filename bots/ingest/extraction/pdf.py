@@ -135,8 +135,8 @@ def _named(found: Collection[int]) -> str:
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
     """Rewrite the file with empty pages in place of damaged pages.
 
-    Returns the new file, or None if the original can be read as it is, and the indexes of the
-    damaged pages.
+    Returns the new file and the indexes of the damaged pages. The new file is None if the original
+    is to be read as it is.
     """
     import pypdf  # noqa: PLC0415  only the child process loads parsers
 

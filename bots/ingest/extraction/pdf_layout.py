@@ -14,8 +14,8 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: the maximum difference in height between two texts of the same row,
-# and between a cell of one line and a cell of two lines next to it.
+# In multiples of the font size: the maximum difference in height between two texts of a row, and
+# between a cell of one line and a cell of two lines next to it.
 SAME_LINE, _BESIDE = 0.4, 0.62
 # In multiples of the font size: the minimum gaps between words, between aligned cells, and between
 # columns.
@@ -45,8 +45,8 @@ _MAX_LONE = 4
 # A box that is more than this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
-# This many spaces separate cells. If a line has only one such gap, it needs the second number of
-# spaces, since the gap may be a mistake.
+# This many spaces separate cells. If a line has only one such gap, the gap needs the second number
+# of spaces, since it may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
 # A space may separate cells if it is this many times as wide as the usual one and, in a line with
 # more than a few spaces, as the narrowest of the line.
@@ -88,7 +88,7 @@ class Rules:
 
     upright: tuple[tuple[float, float, float], ...] = ()
     level: tuple[tuple[float, float, float], ...] = ()
-    # Level rules that are drawn alone, so that they are not edges of boxes or letters.
+    # Level rules that are drawn alone: they are not edges of boxes or letters.
     thin: tuple[tuple[float, float, float], ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
@@ -185,7 +185,7 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
             for number, row in enumerate(rows)
             for piece in _without_small_gaps(row, rows, number, separate)
         ]
-        # Put the text of each direction below that of the directions before.
+        # Put the text of each direction below the text of the previous directions.
         shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
         found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
     return found
@@ -417,7 +417,7 @@ def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
 
 
 def _wide_steps(lines: Sequence[Line]) -> list[float]:
-    """The heights of the rows below which the gap is much larger than the smallest."""
+    """The heights of the rows below which the gap is much larger than the smallest gap."""
     rows = _rows(lines)
     steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
     smallest = min(steps, default=0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from bots.ingest.extraction import pdf_layout
 
 # The pixels per inch at which a page is drawn, the maximum number of pixels of its longer side, and
-# the points of an inch.
+# the number of points in an inch.
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
 # A text is visible if one colour of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
@@ -58,7 +58,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
                 _replace_picture(item)
                 is_changed = True
         elif "/OC" in item:
-            # pdf_oxide respects the layers of content, but not those of form objects.
+            # pdf_oxide respects the layers of content, but not the layers of form objects.
             holder = item
             for name in ("/Resources", "/Properties"):
                 inner = generic.DictionaryObject()

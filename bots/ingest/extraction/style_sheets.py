@@ -99,7 +99,7 @@ class Look(NamedTuple):
     is_gone: bool = False
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
-    is_tiny: bool | None = None  # as above
+    is_tiny: bool | None = None  # None: like its parent
     can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
@@ -327,7 +327,7 @@ def _is_off_page(computed: Declared) -> bool:
 
 
 def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
-    """Add the selectors of a list that can match in a page with these classes and ids.
+    """Add the selectors from a list that can match on a page with these classes and ids.
 
     If the rule shows elements in some state, an opening rule without the state is added as well.
     """
