@@ -425,10 +425,7 @@ class Index:
         limit: int = 5,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """Like `search`, but for an encoded question, whose typing errors are not corrected.
-
-        If `vector` is None, the search uses words only.
-        """
+        """Like `search`, without spelling correction; if `vector` is None, by words only."""
         if not self.chunks:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
