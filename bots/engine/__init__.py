@@ -19,7 +19,7 @@ class Capability(StrEnum):
 
 
 class Engine(Protocol):
-    """Answers only from what a `Question` contains; raises every failure as an `EngineError`."""
+    """Answers only from a `Question` and its toolbox; its own failures are all `EngineError`s."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Engine(Protocol):
     ) -> Answer:
         """Answer the question; `on_delta` gets the pieces of the text as they arrive.
 
-        The pieces are provisional: discard them after an error and before the toolbox acts.
+        The pieces are provisional: discard them after an error, and when the toolbox is called.
         """
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:

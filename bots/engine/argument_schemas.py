@@ -1,7 +1,7 @@
 """Checks the JSON Schema of a function's arguments, and arguments against their schema.
 
-Clients write the schemas and models write the arguments, so the size of both is limited. Every
-check is fast and fetches nothing over the network.
+Clients and MCP servers write the schemas, and models write the arguments. Neither is trusted, so
+every check limits the size, is fast and fetches nothing over the network.
 """
 
 import json
@@ -25,7 +25,7 @@ MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LOCAL = re.compile(r"#(?:/[^/]*)*")
 # Keywords that a schema must not use. Matching a pattern may take exponential time even on a short
-# text; the other keywords give schemas names or refer to schemas elsewhere.
+# text. The other keywords name schemas, refer to such names, or belong only in meta-schemas.
 _REFUSED = frozenset(
     {
         "pattern", "patternProperties", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor",
@@ -48,7 +48,7 @@ class WrongArguments(ValueError):
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raise WrongSchema if the schema is invalid, or too costly to check arguments against."""
+    """Raise WrongSchema if the schema is invalid, too large, or uses a refused keyword."""
     try:
         _json_object.validate_python(schema)
         text = json.dumps(schema, allow_nan=False)
@@ -70,10 +70,10 @@ def check_schema(schema: dict[str, Any]) -> None:
 
 
 def simplified(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the keywords that `check_schema` refuses, so it accepts more arguments.
+    """A looser schema: without refused keywords, `$schema` and very deep parts.
 
-    It gets the type "object" if it has no type. For the tools of MCP servers, which check the
-    arguments themselves.
+    The type "object" is added if the schema has no type. Used for the tools of MCP servers, which
+    check the arguments themselves.
     """
     plain: dict[str, Any] = _without_refused(schema, 0)
     return plain | {"type": "object"} if "type" not in plain else plain

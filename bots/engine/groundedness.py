@@ -9,7 +9,7 @@ from bots.language.normalization import fold, tokens
 
 # Words that share this many first letters count as forms of one word: return, returned.
 _STEM_LETTERS = 5
-# Shorter ASCII words carry little meaning.
+# Shorter ASCII words are ignored, since they carry little meaning.
 _MIN_LETTERS = 3
 # A sentence with fewer words says too little to be matched to a source.
 _MIN_WORDS = 2
@@ -28,7 +28,7 @@ class SourceCheck:
 
     @classmethod
     def of_snippets(cls, snippets: Iterable[Snippet], *other_texts: str) -> "SourceCheck":
-        """A check against snippets, including their titles, headings and URLs, and other texts."""
+        """A check against other texts and snippets, including their titles, headings and URLs."""
         texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
         return cls([*texts, *other_texts])
 

@@ -1,7 +1,7 @@
 """Hides personal data in texts before they are sent to another company's model.
 
 E-mail addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
-street addresses are not recognised and stay.
+street addresses are not recognised and remain.
 """
 
 import re
@@ -23,7 +23,7 @@ class Mask:
         self._hidden: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
-        """Replace e-mail addresses and personal numbers with placeholders."""
+        """Replace e-mail addresses, telephone numbers and card numbers with placeholders."""
         if not self._is_on:
             return text
         text = _EMAIL.sub(lambda found: self._placeholder("email", found[0]), text)

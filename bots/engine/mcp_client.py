@@ -1,7 +1,7 @@
 """Talks to an MCP server over streamable HTTP.
 
 Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
-package is not used, since it has its own HTTP client, and requests may leave only through
+package is not used, since it has its own HTTP client, and all requests must be sent through
 `chatplatform.egress`. This module implements only what listing and calling tools needs.
 """
 
@@ -17,7 +17,7 @@ from bots.engine import argument_schemas, tools
 from chatplatform import egress
 
 PROTOCOL = "2025-11-25"
-# The maximum size of a response.
+# The maximum size of a response, in bytes.
 MAX_BYTES = 2_000_000
 MAX_TOOLS = 100
 _MAX_ERROR_CHARS = 300
@@ -27,7 +27,7 @@ _CLIENT = {"name": "chatplatform", "version": "1.0"}
 
 
 class McpError(Exception):
-    """The server refused a request; the exception's message gives the server's reason."""
+    """The server refused a request; the message gives the server's reason or the HTTP status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """The result of a tool call as text; `is_error`: the tool reported a failure."""
+    """The result of a tool call as text; `is_error` says whether the tool reported a failure."""
 
     text: str
     is_error: bool
@@ -80,9 +80,10 @@ class McpSession:
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
-        """The tools that the server offers, at most MAX_TOOLS; of tools with one name, the last.
+        """The tools that the server offers, at most MAX_TOOLS.
 
-        Tools without a valid name or schema are left out.
+        Tools without a valid name or an input schema are left out. If several tools have the same
+        name, only the last is kept.
         """
         found: list[McpTool] = []
         cursor: Any = None
@@ -119,7 +120,7 @@ class McpSession:
         return result
 
     def _post(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a message and return the response; None for a notification, or if none comes."""
+        """Send a message and return the response, if any; a notification never has one."""
         with egress.stream(
             self._url,
             headers=self._headers,
@@ -201,9 +202,9 @@ def _tool(item: dict[str, Any]) -> McpTool:
 
 
 def _text_of(result: dict[str, Any]) -> str:
-    """The texts of a result's items; pictures and sounds become `[image]` and `[audio]`.
+    """The texts of a result's items; an item without text is replaced by its type, as in `[image]`.
 
-    A result without items is given as JSON of its structured content.
+    If there are no items, this is the result's structured content as JSON.
     """
     content = result.get("content")
     listed = content if isinstance(content, list) else []

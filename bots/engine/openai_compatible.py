@@ -1,9 +1,10 @@
 """The engine for models behind any OpenAI-compatible endpoint.
 
 The model is told to answer only from the snippets and to cite them. Its answer is streamed sentence
-by sentence until one is in doubt (see `streaming_guardrail`). A judge, which is the same model
-asked again, then decides whether the snippets support the answer. If the answer must be verified,
-nothing is streamed before the verdict. Every error of the server is raised as EngineUnavailable.
+by sentence until one is in doubt (see `streaming_guardrail`). If there is a doubt, a judge decides
+whether the snippets support the answer; the judge is the same model, asked again. If the answer
+must be verified, the judge is always asked, and nothing is streamed before the verdict. Every error
+of the server is raised as EngineUnavailable.
 """
 
 import json
@@ -36,18 +37,19 @@ from bots.engine.types import (
 from chatplatform import egress
 from chatplatform.observing import tracing
 
-# A little more than MAX_ANSWER_CHARS takes in most languages, so that the server stops soon after
-# that limit.
+# A little more than an answer of MAX_ANSWER_CHARS needs in most languages, so that the server stops
+# soon after that length.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 # The number of tokens assumed for a picture or a minute of a recording if the server reports none.
 TOKENS_OF_MEDIA = 1_000
-# If the server reports more tokens for a request, this many are charged: the report must be wrong.
+# If the server reports more prompt or completion tokens than this for one request, this many are
+# charged: the report must be wrong.
 MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
-# Reasoning models write their thoughts into the text, between these tags; some servers drop the
-# first tag.
+# Some reasoning models write their thoughts into the text, between these tags; some servers drop
+# the opening tag.
 _THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 # Matches what may be the beginning of such a tag at the end of a piece of text.
 _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
@@ -95,10 +97,10 @@ class OpenAICompatible:
     ) -> Answer:
         """Stream an answer to `on_delta` and return the checked answer; raises an EngineError.
 
-        The streamed text is provisional: discard it after NotGrounded or EngineUnavailable, and
-        before the toolbox makes a call. `deadline_seconds` covers everything, including retries
-        and function calls. An exception of `on_delta` or of the toolbox is raised unchanged; an
-        Interrupted gets the usage so far.
+        The streamed text is provisional: discard it after an EngineError, and when the toolbox
+        makes a call. `deadline_seconds` covers everything, including retries and function calls.
+        Exceptions from `on_delta` or the toolbox are raised unchanged, except that an Interrupted
+        gets the usage so far.
         """
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
@@ -121,7 +123,7 @@ class OpenAICompatible:
         except NotGrounded as error:
             if not guardrail.never_cites or guardrail.rejection_reason:
                 raise
-            # Nothing of this answer was shown, so it may be written again, as above.
+            # Nothing of this answer was shown, so the model may write it once more.
             messages += prompting.citation_request(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
             used = self._verified(question, guardrail, used, ends_at)
@@ -168,7 +170,7 @@ class OpenAICompatible:
     def _verified(
         self, question: Question, guardrail: StreamingGuardrail, used: Usage, ends_at: float
     ) -> Usage:
-        """Check the answer and return the usage so far.
+        """Check the answer, asking the judge if necessary, and return the usage so far.
 
         Raises NotGrounded if the answer is unusable or the judge rejects it.
         """
@@ -233,13 +235,17 @@ class OpenAICompatible:
         return Written(draft, usage, second.model)
 
     def _completion(self, task: Task[Any], options: dict[str, Any], ends_at: float) -> Completion:
-        """A complete, unchecked text; the request tells the server the task's JSON Schema."""
+        """A complete, unchecked text.
+
+        The task's JSON Schema is a parameter of the request, or part of the prompt if the server
+        rejects that parameter.
+        """
         named = {"name": "answer", "schema": task.schema, "strict": True}
         json_schema = {"response_format": {"type": "json_schema", "json_schema": named}}
         try:
             return self._retried(task.messages(), options | json_schema, ends_at)
         except RequestRefused:
-            # Many servers do not support JSON Schema, so the prompt contains it.
+            # Many servers do not support the parameter.
             return self._retried(task.messages(with_schema=True), options, ends_at)
 
     def _retried(
@@ -302,7 +308,8 @@ class OpenAICompatible:
 
     @contextmanager
     def _sdk(self, ends_at: float) -> Iterator[Any]:
-        # Imported only here, since it takes two seconds and 40 MB; many processes use no model.
+        # Imported on first use: the import takes two seconds and 40 MB, and many processes never
+        # use a model.
         import openai  # noqa: PLC0415
 
         left = ends_at - time.monotonic()
@@ -316,7 +323,7 @@ class OpenAICompatible:
         ) as client:
             yield openai.OpenAI(
                 base_url=self._base_url,
-                # Local servers need no key, but the package insists on one.
+                # Local servers need no key, but the package requires one.
                 api_key=self._api_key or "none",
                 http_client=client,
                 timeout=left,
@@ -326,9 +333,9 @@ class OpenAICompatible:
     def _open(
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Generator[Any]:
-        """The chunks of the response; a single one if the server does not stream.
+        """The chunks of the response; a single chunk if the server does not stream.
 
-        They are plain JSON, since the package's own types would cost half a millisecond per word.
+        Chunks are plain JSON, since the package's own types would cost half a millisecond per word.
         """
         import openai  # noqa: PLC0415
 
@@ -345,10 +352,10 @@ class OpenAICompatible:
     def _options(
         self, max_tokens: int, model: str = "", temperature: float | None = None
     ) -> dict[str, Any]:
-        """The model and its limits, as the server expects them."""
+        """The request options for the model, the token limit and the temperature."""
         options: dict[str, Any] = {"model": model or self._model}
-        # OpenAI renamed the limit. Some of its models reject any temperature but their default, so
-        # a temperature is sent only if one is set. Other servers know the old name of the limit and
+        # OpenAI has renamed `max_tokens`. Some of its models reject any temperature but their
+        # default, so a temperature is sent only if one is set. Other servers know the old name and
         # accept any temperature.
         if self._base_url.startswith("https://api.openai.com/"):
             if_set = {} if temperature is None else {"temperature": temperature}
@@ -358,8 +365,7 @@ class OpenAICompatible:
 
 @contextmanager
 def _used_before(used: Usage) -> Iterator[None]:
-    """If the engine fails or is interrupted, add the tokens used before to those of the failed
-    request."""
+    """Add the tokens `used` earlier to the usage of an EngineUnavailable or Interrupted."""
     try:
         yield
     except (EngineUnavailable, Interrupted) as error:
@@ -368,7 +374,7 @@ def _used_before(used: Usage) -> Iterator[None]:
 
 
 class _Retriable(EngineUnavailable):
-    """A failure before the first byte of an answer; a second attempt may succeed."""
+    """A failure before the first chunk of an answer; a second attempt may succeed."""
 
 
 def _with_retry(ask: Callable[[], "_Draft"], ends_at: float) -> "_Draft":
@@ -437,16 +443,19 @@ class _Draft:
     has_begun: bool = False
     calls: tools.Calls = field(default_factory=tools.Calls)
     is_thinking: bool = False
-    # The end of the latest piece, which may be the beginning of a tag.
+    # The end of the latest piece if it may be the beginning of a tag, else empty.
     begun_tag: str = ""
 
     def read(self, chunks: Iterable[Any]) -> Iterator[str]:
-        """Yield the pieces of text. An error after the finish reason only loses the usage."""
+        """Yield the pieces of text.
+
+        A network error after the finish reason is ignored: only the usage can be missing then.
+        """
         try:
             for chunk in chunks:
                 self.has_begun = True
                 piece = self._without_thoughts(self._take(chunk))
-                # The text after a thought begins with empty lines.
+                # Models put empty lines between their thoughts and the answer.
                 if piece := piece if self.text else piece.lstrip():
                     self.text += piece
                     yield piece
@@ -522,23 +531,24 @@ def _usage(reported: Any) -> Usage | None:
 
 
 def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:
-    # Four characters per token, rounded up: a request must be charged even if the server reports
-    # no usage.
+    # A request must be charged even if the server reports no usage, so four characters are counted
+    # as one token, rounded up.
     prompt = sum(_characters(message["content"]) for message in messages)
     return Usage(-(-prompt // 4), -(-len(text) // 4))
 
 
 def _characters(content: str | list[dict[str, Any]]) -> int:
-    """The length of a message in characters; a picture counts as 4,000, for 1,000 tokens."""
+    """The length of a message in characters; a picture counts as 4,000 characters."""
     if isinstance(content, str):
         return len(content)
     return sum(len(part.get("text", "")) or 4 * TOKENS_OF_MEDIA for part in content)
 
 
 def _transcription_usage(reported: Any) -> Usage:
-    """The tokens of a transcription; if the server reports none, 1,000 for each started minute.
+    """The tokens of a transcription.
 
-    Without a reported length, one minute is assumed.
+    If the server reports none, 1,000 tokens are counted for each started minute. If it reports no
+    valid length either, one minute is assumed.
     """
     reported = reported if isinstance(reported, dict) else {}
     prompt, completion = reported.get("input_tokens"), reported.get("output_tokens")

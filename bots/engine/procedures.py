@@ -12,8 +12,8 @@ A step is a line that begins with what to do:
     call refund
     say: Done.
 
-The lines below an `if` or `else` belong to it if they are indented. A condition that compares a
-value or tests whether a call failed is decided by rules, any other by a model.
+The lines below an `if` or `else` belong to it if they are indented. Rules decide a condition that
+compares a value or tests whether a call failed; a model decides any other condition.
 """
 
 import json
@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 MAX_STEPS = 40
-# The maximum number of choices, and of characters of one, as for a customer-info field.
+# The maximum number of choices, and of characters in a choice, as for customer-info fields.
 MAX_CHOICES, MAX_CHOICE = 50, 100
 # The maximum number of characters of a value that is filled into a text.
 _MAX_VALUE_CHARS = 500
@@ -106,7 +106,7 @@ def parse(text: str) -> tuple[Step, ...]:
 
 
 def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
-    """Add the steps of the lines with one indentation and of the blocks nested in them.
+    """Add the steps of the consecutive lines indented by `indent`, and of their nested blocks.
 
     Returns the index of the next line.
     """
@@ -133,7 +133,7 @@ def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
 
 
 def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
-    """Add the steps of an `if` or `else`: the one after its colon, or those indented below it.
+    """Add the steps of an `if` or `else`: one after its colon, or several indented below it.
 
     Returns the index of the next line.
     """
@@ -238,12 +238,12 @@ def called(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
-    """The text with each placeholder in braces replaced by its value, or removed without one."""
+    """The text with each placeholder replaced by its value, or removed if it has no value."""
     return _PLACE.sub(lambda match: _shown(look_up(match[1], values)), text)
 
 
 def argument(text: str, values: Mapping[str, Any]) -> Any:
-    """The value of an argument: a lone placeholder keeps its value's type, all else is text."""
+    """The value of an argument; text, unless a single placeholder has a value of another type."""
     whole = _PLACE.fullmatch(text)
     return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
 
@@ -272,9 +272,9 @@ def result_of(text: str) -> Any:
 
 
 def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | None:
-    """Whether a condition holds; None if rules cannot decide it or a value is missing.
+    """Whether a condition holds; None if rules cannot decide it or the compared value is missing.
 
-    A call that failed has no value.
+    A call counts as failed if it has no value.
     """
     if found := _FAILED.fullmatch(condition):
         return values.get(found[1]) is None

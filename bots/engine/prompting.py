@@ -45,14 +45,14 @@ _CITE = (
     f" each statement, or {NO_ANSWER} if the snippets do not say it."
 )
 _WRITE_IN = "Write this answer once more in {language}, with its citations."
-# Matches a line that begins like the number of a snippet.
+# Matches the beginning of a line that looks like the number of a snippet.
 _NUMBERED = re.compile(r"^(\s*)[\[［【](\d{1,4})[\]］】]")
 
 
 def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str, Any]]:
-    """The messages that ask for an answer; `rules` are those about functions, if there are any.
+    """The messages that ask for an answer; `rules` are the rules about functions, if any.
 
-    `word` stands in the fences around texts. The authors of the texts must not know it, so that no
+    `word` is part of the fences around texts. The authors of the texts must not know it, so that no
     text can close its fence.
     """
     silent = _SILENT_FUNCTIONS if rules else _SILENT
@@ -97,10 +97,10 @@ def _returned(answer: str, request: str) -> list[dict[str, Any]]:
 
 
 def head_of(snippet: Snippet) -> str:
-    """The two lines above a snippet's text: its number with its marks, and where it is from.
+    """The two lines above a snippet's text: its number and status, and where it is from.
 
-    No text can imitate the first line, since `_snippet_text` changes lines that begin like it; so
-    a snippet cannot mark itself as important.
+    `_snippet_text` changes the lines of a text that look like the first line, so a text cannot
+    claim to be an important snippet.
     """
     marks = ["IMPORTANT"] if snippet.is_important else []
     marks += [f"valid from {snippet.dated}"] if snippet.dated else []
@@ -129,5 +129,5 @@ def _history_message(line: Line, word: str) -> dict[str, str]:
 
 
 def fenced(label: str, text: str, word: str) -> str:
-    """Put somebody else's text between two lines that it cannot contain."""
+    """Put another person's text between two lines with a `word` that the person cannot know."""
     return f"<<<{label} {word}>>>\n{text}\n<<<END {label} {word}>>>"

@@ -23,10 +23,10 @@ from bots.language.embedding import (
 from chatplatform import egress
 
 log = logging.getLogger(__name__)
-# Timeouts. A customer waits for the vector of a question and, once per process, for those of the
-# generic questions; if one times out, the search goes by words only.
+# Timeouts in seconds. A customer waits for the vector of a question and, once per process, for the
+# vectors of the generic questions. If either times out, the search uses words only.
 _QUESTION_SECONDS, _GENERIC_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
-# For this long after a failure, the server is not asked for the vectors of questions.
+# For this many seconds after a failure, the server is not asked for the vectors of questions.
 _PAUSE_SECONDS = 10.0
 _TEXTS_PER_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
 _failed_at: dict[str, float] = {}
@@ -59,7 +59,7 @@ class RemoteEncoder(SearchEncoder):
         try:
             if not self.is_available():
                 return None
-            _means(self)  # fails here, where that is handled, and not in `mean_question`
+            _means(self)  # a failure is handled here, but would not be in `mean_question`
             return _query(self, text[:MAX_QUESTION_CHARACTERS])
         except EncoderDown as error:
             _failed_at[self.id] = time.monotonic()

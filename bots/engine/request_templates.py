@@ -64,9 +64,9 @@ def sample_url(template: str) -> str:
 
 
 def origin(template: str) -> str:
-    """Scheme, host and port in lower case, "" if the template has none.
+    """The scheme, host and port in lower case; empty if the template has none.
 
-    Secret headers are bound to them.
+    A function's stored secret headers must not be sent to another origin.
     """
     match = _ORIGIN.match(template)
     return match[0].lower() if match else ""

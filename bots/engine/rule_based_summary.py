@@ -32,7 +32,7 @@ def of_conversation(
 ) -> Digest:
     """Summarise a conversation by its messages, tags and sentiment.
 
-    The summary has a labelled line for the number of messages, the first request, each of the
+    The summary has a labelled line for the number of messages, the first request, each of the two
     latest messages, the tags and the sentiment. The key points are the open questions.
     """
     books = phrasebook.all_books()
@@ -59,7 +59,10 @@ def of_conversation(
 
 
 def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
-    """The first sentences of a text, up to `max_words`, and the first of later paragraphs."""
+    """The first sentences of a text, up to `max_words` words, and its key points.
+
+    The key points are the first sentences of the paragraphs after the first.
+    """
     lead_sentences: list[str] = []
     words = 0
     sentences = [sentence.strip() for sentence in chunking.split_sentences(text)]
@@ -75,7 +78,7 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
 
 
 def _first_request(lines: Sequence[Line], language: str) -> str:
-    """The customer's first message that asks for something (see `says_nothing`)."""
+    """The customer's first message that is more than small talk (see `says_nothing`), if any."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
     request = next((text for text in texts if not says_nothing(text, language=language)), "")
     return _quote(request)

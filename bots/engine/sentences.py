@@ -1,4 +1,4 @@
-"""Splits an answer into sentences, which are shown one by one, and statements for the judge."""
+"""Splits an answer into sentences to show one by one, and into statements for the judge."""
 
 import re
 
@@ -6,7 +6,7 @@ from bots.language import language_data
 
 # Matches citations in any form, and other remarks in brackets.
 _CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
-# A sentence ends only where the next one begins: until then a citation may follow.
+# A sentence ends only where the next sentence begins: until then a citation may follow.
 _END = re.compile(
     rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[(【［])"
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[(【［])"
@@ -15,7 +15,7 @@ _END = re.compile(
 # Enough characters to recognise how a text ends.
 _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
-# This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
+# Matches a possible abbreviation or ordinal number; it is one if a lower-case letter follows.
 _LONG = language_data.pattern("sentences", "long_abbreviations")
 _MAYBE_SHORTENED = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
@@ -27,7 +27,8 @@ _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
 _MONTH = re.compile(rf"\s*{language_data.pattern('sentences', 'months')}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# In scripts without spaces, or with long words, letters are counted instead of words.
+# Matches a letter of a script without spaces, or of Korean, whose words are long. Such letters are
+# counted instead of words.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # List numbers, headings, questions and lines that end in a colon belong to what follows them. So do
 # lines of a few words that have no digits and are not sentences.
@@ -53,10 +54,10 @@ def sentences(text: str, start: int = 0) -> list[str]:
 
 
 def statements(answer: str) -> list[str]:
-    """Split the whole answer into the parts that a judge confirms one by one, at least one.
+    """Split the whole answer into one or more parts, which a judge confirms one by one.
 
-    A part that says little by itself is joined to another: a bare figure or a few words to the part
-    before, a list number or a heading to the part after, and "31." to its month.
+    A part that says little by itself is joined to another part. A bare figure or a few words are
+    joined to the part before, a list number or a heading to the part after, and "31." to its month.
     """
     found = [""]
     label = ""

@@ -34,7 +34,7 @@ class Sentiment:
 
 @dataclass(frozen=True)
 class SentimentAnalysis:
-    """The sentiment of all messages together and of each; None for an empty message."""
+    """The sentiment of all messages together, and of each message; None if it has no score."""
 
     overall: Sentiment
     by_message: tuple[Sentiment | None, ...]
@@ -43,7 +43,7 @@ class SentimentAnalysis:
 def analyse(texts: Sequence[str]) -> SentimentAnalysis:
     """The sentiment of a customer's messages, given oldest first; later messages weigh more.
 
-    Neutral if all messages are empty, or this machine has no encoder.
+    The result is neutral if all messages are empty or no encoder is available.
     """
     scores = [_score(text) for text in texts]
     by_message = tuple(None if score is None else _named(score) for score in scores)
@@ -72,7 +72,7 @@ def _score(text: str) -> float | None:
 
 @call_once
 def _fitted_model() -> tuple[Vectors, Vectors] | None:
-    """The weights, and the mean of the examples' vectors; None without an encoder.
+    """The weights, and the mean of the examples' vectors; None if no encoder is available.
 
     Fitted once per process, in about a second.
     """

@@ -1,9 +1,12 @@
 """Decides, while a model writes its answer, what may be shown and whether a judge must check it.
 
-Citations of snippets that do not exist are removed. These are in doubt: links, addresses, telephone
-numbers and figures that occur in no source, reports of actions although no function returned a
-result, and sentences that no snippet supports in an answer without citations. A doubt does not
-reject the answer; it only calls for the judge. Only the judge can find other inventions.
+Citations of snippets that do not exist are removed. In doubt are:
+- links, addresses, telephone numbers and figures that occur in no source
+- reports of actions although no function returned a result
+- sentences that no snippet supports, if the answer has no citations
+
+A doubt does not reject the answer; it only calls for the judge. Only the judge can find other
+inventions.
 """
 
 import re
@@ -50,7 +53,7 @@ class StreamingGuardrail:
         self._question = question
         self._checks: dict[tuple[int, ...], SourceCheck] = {}
         self._received_chars = 0
-        # The sentence that may not be complete yet, and complete ones that are not shown yet.
+        # The sentence that may be incomplete, and the complete sentences that are not shown yet.
         self._unfinished = ""
         self._waiting: list[str] = []
         # The complete sentences as the customer reads them, and the snippets that they cite.
@@ -70,7 +73,7 @@ class StreamingGuardrail:
 
     @property
     def never_cites(self) -> bool:
-        """Whether the model itself cited nothing although it had to. If so, nothing was shown."""
+        """Whether the model cited nothing although it had to; then nothing is shown until `end`."""
         return not self._has_own_citation and self.results is None
 
     @property
@@ -108,7 +111,7 @@ class StreamingGuardrail:
     def end(self, *, is_cut: bool) -> str:
         """Finish an answer that has ended or was cut off; returns what may be shown now.
 
-        An answer that was cut off loses its unfinished last sentence, unless it is the only one.
+        An answer that was cut off loses an unfinished last sentence, unless it has no other.
         """
         if not (
             is_cut and self.text and not self._unfinished.rstrip().endswith(tuple(".!?。！？]"))
@@ -121,8 +124,8 @@ class StreamingGuardrail:
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        An answer without a citation gets one of the snippet that shares most words with it. If
-        several share equally many, the first is cited, since the best snippets come first.
+        An answer that lacks a citation gets a citation of the snippet that shares the most words
+        with it. Among equals it is the first snippet, since the best snippets come first.
         """
         if self.lacks_citation and self._snippets:
             checks = ((self._check((number,)), number) for number in self._snippets)
@@ -165,9 +168,9 @@ class StreamingGuardrail:
         )
 
     def _cite_supporting_snippets(self) -> None:
-        """Add to each sentence a citation of a snippet that supports it.
+        """Add to each statement a citation of a snippet that supports it.
 
-        A sentence that no snippet supports raises a doubt.
+        A statement that no snippet supports is in doubt. Headings and questions are skipped.
         """
         for position, sentence in enumerate(self._waiting):
             if sentence.strip().endswith(_ENDS_WITHOUT_STATEMENT):
@@ -185,7 +188,7 @@ class StreamingGuardrail:
         return self._check(numbers).unsupported_facts(statement if is_line else f", {statement}")
 
     def _supporting_snippet(self, sentence: str) -> int | None:
-        """The number of the first snippet that has all words and facts of a sentence."""
+        """The number of the first snippet that supports a sentence; None if no snippet does."""
         numbers = (n for n in self._snippets if self._check((n,)).supports(sentence))
         return next(numbers, None)
 
@@ -226,7 +229,7 @@ class StreamingGuardrail:
 
 
 def with_usual_citations(text: str) -> str:
-    """Rewrite citations in any form that models use as `[1]` or `[1, 2]`."""
+    """Change the citations that models write in other forms to `[1]` or `[1, 2]`."""
 
     def usual(match: re.Match[str]) -> str:
         numbers = re.findall(r"\d+", next(filter(None, match.groups())))

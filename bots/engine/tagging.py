@@ -1,7 +1,7 @@
-"""Suggests the client's own tags for a conversation, without a model.
+"""Suggests a client's tags for a conversation and ranks texts, without a language model.
 
-A tag's examples are conversations that people gave it to; a tag without examples is compared by its
-name only.
+A tag's examples are conversations to which people have given the tag. A tag that has no examples is
+compared by its name only.
 """
 
 import math
@@ -14,7 +14,7 @@ from bots.language import embedding
 from bots.language.embedding import Vectors
 
 SUGGESTED = 3
-# Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
+# The encoder's cosines lie close together: about 0.80 for unrelated texts, 0.92 for paraphrases.
 _UNRELATED, _SAME = 0.80, 0.92
 # A tag's nearness is a weighted mean of cosines. The nearest example weighs 1; these are the
 # weights of the mean over all examples, and of the tag's name.
@@ -30,7 +30,7 @@ _CLEAR_LEAD = 0.0125
 
 @dataclass(frozen=True)
 class KnownTag:
-    """A tag of the client, with customers' messages from conversations that people gave it to."""
+    """A client's tag, with customers' messages from conversations to which people gave it."""
 
     name: str
     examples: Sequence[str] = field(default_factory=tuple)
@@ -55,7 +55,7 @@ def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
 
 
 def clear(tags: Sequence[Suggested]) -> list[Suggested]:
-    """The first suggestion, if it is near and well ahead of the second; else none."""
+    """A list of the first suggestion if it is confident and well ahead; else an empty list."""
     if not tags or tags[0].confidence < 0.5:
         return []
     second = _nearness_of(tags[1].confidence) if len(tags) > 1 else 0.0

@@ -1,6 +1,7 @@
 """Offers functions to a model, and reads and answers its calls.
 
-This module only knows the wire format; the toolbox decides whether to make a call, and makes it.
+This module handles the wire format and limits the number of calls. The toolbox decides whether to
+make a call, and makes it.
 """
 
 import json
@@ -21,7 +22,7 @@ _WRITTEN = re.compile(
     r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# How many more rounds than calls are allowed: a model may go on asking although it is refused.
+# The number of rounds beyond `max_calls`, since a model may go on asking although it is refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -44,7 +45,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The model's view of a call's result.
+    """A call's result as the model sees it.
 
     `is_heard`: the text came from the function's server, so the answer may state it as a fact.
     """
@@ -227,7 +228,7 @@ class Exchange:
             {
                 "id": name,
                 "type": "function",
-                # The server would reject arguments that are not JSON, even its own model's.
+                # The server rejects arguments that are not JSON, even if its own model wrote them.
                 "function": {"name": call.name, "arguments": _as_json(call.arguments)},
             }
             for name, call in zip(ids, wanted, strict=True)
@@ -267,7 +268,7 @@ def _as_json(arguments: str) -> str:
 
 
 def storable(text: str) -> str:
-    """The text without NUL and lone surrogates, which PostgreSQL cannot store."""
+    """Replace NUL and lone surrogates in a text, which PostgreSQL cannot store."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 

@@ -53,9 +53,10 @@ class Line:
     is_answer: bool = True
 
 
-# The platform's sentences around a quotation. `part_unknown` stands for the missing answer to one
-# `{question}` of a message if another question has an answer. `found` introduces a quotation in
-# which a model found no answer, and `found_foreign` a quotation in another language.
+# The platform's sentences around a quotation. `part_unknown` replaces the answer to a `{question}`
+# that has none, if another question of the same message has an answer. `found` introduces a
+# quotation from snippets in which a model found no answer. `found_foreign` introduces a quotation
+# in another language.
 SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
 
@@ -66,7 +67,7 @@ def no_sentence(_: SentenceName) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A customer's question; `instructions` are those of the bot, `language` a code such as "vi".
+    """A customer's question; `instructions` come from the bot, `language` is a code such as "vi".
 
     For the engine that quotes:
     - `found`: the search results behind the snippets, one for each question of the message
@@ -75,14 +76,14 @@ class Question:
     - `sentence`: gives the platform's sentences around a quotation, in the customer's language
 
     For engines with a model:
-    - `model`: used instead of the engine's own
+    - `model`: used instead of the engine's own model
     - `temperature`: 0..2; None means 0, or the model's default at OpenAI
     - `setting`: a text that says for whom the model speaks
-    - `now`: a text with the current time; figures in it and in `setting` support no answer
-    - `fence`: the random delimiter around untrusted text, constant per chat; empty for a new one
-      per request
+    - `now`: a text with the current time; it and `setting` do not count as sources of an answer
+    - `fence`: a random word in the delimiters around untrusted text, constant per chat; if empty,
+      each request uses a new word
     - `verify_answer`: a judge must confirm the answer before any of it is shown
-    - `pictures`: those sent with the message, whose text may then be empty
+    - `pictures`: sent with the message, whose text may then be empty
     """
 
     text: str
@@ -135,7 +136,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A checked answer and its sources in the order of mention; `usage` is None without a model."""
+    """A checked answer, and its sources in the order of their first mention.
+
+    `usage` is None if no model wrote the answer.
+    """
 
     text: str
     citations: tuple[Citation, ...]
@@ -173,7 +177,7 @@ class Interrupted(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """No usable answer: the server is unreachable, too slow, or sent an error or nonsense."""
+    """There is no usable text, for example because the server is unreachable or sends nonsense."""
 
 
 class RequestRefused(EngineUnavailable):

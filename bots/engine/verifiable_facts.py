@@ -1,4 +1,4 @@
-"""Extracts the facts of a text that can be looked up: links, addresses, phones and figures."""
+"""Extracts the verifiable facts of a text: links, addresses, telephone numbers and figures."""
 
 import re
 import unicodedata
@@ -13,8 +13,8 @@ _OVERRIDE = re.compile("[\u202d\u202e]")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)*+")
 _HANDLE = re.compile(r"(?<!\w)@\w[\w.]*\w")
-# These endings make a link in upper or lower case; others only in lower case: "room.The" is not a
-# link.
+# With these endings a link may be in upper or lower case. Any other ending must be in lower case:
+# "room.The" is not a link.
 _ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
 _LINK = re.compile(
     r"\b(?i:[a-z][a-z0-9+.-]{0,15}://|(?:javascript|vbscript|data|mailto|tel):|www\.)[^\s<>\"]+"
@@ -83,7 +83,7 @@ def _without_phone(found: re.Match[str]) -> str:
 
 
 def _figure(found: str) -> str:
-    """Normalize a figure, so that equal ones such as 5,50 and 5.5 match."""
+    """Normalize a figure, so that equal figures such as 5,50 and 5.5 match."""
     whole, _, rest = re.sub("[.,]", ".", found).partition(".")
     whole, rest = digits_of(whole).lstrip("0") or "0", digits_of(rest).rstrip("0")
     return f"{whole}.{rest}" if rest else whole

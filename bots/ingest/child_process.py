@@ -1,6 +1,6 @@
 """Runs child processes that read hostile input.
 
-They get no secrets, and their time, memory and output are limited.
+The child processes get no secrets, and their time, memory and output are limited.
 """
 
 import os
@@ -22,23 +22,26 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 
 class TimedOut(Exception):
-    """The child did not end in time."""
+    """The child process did not end in time."""
 
 
 class OutputTooLarge(Exception):
-    """The child printed more than `MAX_OUTPUT_BYTES`."""
+    """The child process printed more than `MAX_OUTPUT_BYTES`."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The output of a child, and its exit status: if negative, the signal that killed it."""
+    """The output of a child process, and its exit status.
+
+    A negative status is the negated number of the signal that killed the process.
+    """
 
     output: bytes
     status: int
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether the child was killed because it reached its limit of CPU time."""
+        """Whether the child process was killed because it reached its limit of CPU time."""
         return self.status == -signal.SIGXCPU
 
 
@@ -47,7 +50,7 @@ def run(
 ) -> Finished:
     """Run `python -m module arguments` in a process group that is killed before this returns.
 
-    Raises TimedOut and OutputTooLarge.
+    Raises TimedOut or OutputTooLarge.
     """
     command = [sys.executable, "-B", "-m", module, *arguments]
     with subprocess.Popen(
@@ -56,8 +59,8 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
-        # No secrets, since the process reads strangers' files. One thread, since numeric libraries
-        # would otherwise reserve address space for each core.
+        # The environment has no secrets, since the process reads strangers' files. It allows one
+        # thread only, since numeric libraries would otherwise reserve address space for each core.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -102,11 +105,11 @@ def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(resource_id, (maximum, maximum))
-    # SIGXCPU at the lower limit tells the parent why the child ended. If both limits were equal,
-    # the kernel would send SIGKILL.
+    # SIGXCPU at the lower limit tells the parent process why this process ended. If both limits
+    # were equal, the kernel would send SIGKILL.
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    # Some libraries ask for the temporary folder when they are loaded, and Python would test
-    # folders by writing a file.
+    # Some libraries ask for the temporary folder when they are loaded. Python would look for one by
+    # writing a file, which is forbidden here.
     tempfile.tempdir = os.sep
 
 

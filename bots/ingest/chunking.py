@@ -14,9 +14,10 @@ from bots.language.normalization import UNSPACED
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
-# A piece of this length ends with its paragraph: more text would blur its meaning.
+# A piece of at least this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
-# A shorter piece says so little by itself that its vector is close to that of any question.
+# A shorter piece is joined to its neighbour if possible: it says so little by itself that its
+# vector is close to the vector of any question.
 _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
@@ -157,7 +158,7 @@ def _fits(words: int, characters: int) -> bool:
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
     """Cut a sentence into parts within the limits, at spaces if possible.
 
-    Yields (glue, part); the glue separates the part from the one before.
+    Yields (glue, part); the glue separates the part from the previous part.
     """
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):
@@ -180,7 +181,7 @@ def _cut_position(sentence: str) -> int:
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
     """Yield each paragraph with its page.
 
-    A paragraph that continues in the next section is joined, and has the page where it begins.
+    A paragraph that continues in the next section is put together and has the page where it begins.
     """
     current: tuple[str, int | None] | None = None
     for section in sections:
@@ -222,7 +223,8 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         is_break = sentence.glue == "\n\n" and words >= TARGET_WORDS
         if current and (full or (is_break and not current[-1].text.endswith(LEAD_INS))):
             yield current
-            # No sentence is repeated in another paragraph: it would be quoted for a wrong topic.
+            # If the next piece begins a new paragraph, it does not repeat a sentence of this piece,
+            # which would be quoted for a wrong topic.
             current = _overlap(current[-1], sentence)
             words = sum(part.words for part in current)
             characters = sum(len(part.text) for part in current)
@@ -234,7 +236,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
 
 
 def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
-    """Join short pieces of a section to a neighbour, if the two fit into one."""
+    """Join each short piece to a neighbour, if the two fit into one piece."""
     joined: list[list[_Sentence]] = []
     for part in parts:
         if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:
@@ -264,9 +266,9 @@ def _joined(sentences: list[_Sentence]) -> str:
 
 
 def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
-    """Group the PDF pages that follow each other under one heading.
+    """Group consecutive pages or slides that have the same heading.
 
-    Every other section is a group of its own.
+    Each of the remaining sections is a group of its own.
     """
     for (_, paged), group in groupby(
         sections, key=lambda section: (section.heading, section.page is not None)
@@ -287,7 +289,7 @@ def whole(text: ExtractedText) -> list[Piece]:
 
 
 def chunk(text: ExtractedText) -> list[Piece]:
-    """Cut a document into pieces of at most 220 words and 1,600 characters, in its order."""
+    """Cut a document into pieces of at most 220 words and 1,600 characters, in document order."""
     pieces: list[Piece] = []
     for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]

@@ -84,14 +84,14 @@ def _parse_output(finished: child_process.Finished) -> Picture:
     return Picture(data, **result)
 
 
-# --- in the child -------------------------------------------------------------------------------
+# --- in the child process -----------------------------------------------------------------------
 
 
 def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
     """Like `reencode`, but in this process."""
-    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
+    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - in the child process
 
-    # The library itself refuses only twice as many pixels; the check below is exact.
+    # Pillow itself refuses only pictures with twice as many pixels; the check below is exact.
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:

@@ -44,7 +44,7 @@ class Robots:
             self.nofollow |= word in ("nofollow", "none")
 
     def apply_header(self, value: str) -> None:
-        """Add the directives of an X-Robots-Tag header, except those for other crawlers."""
+        """Add the directives of an X-Robots-Tag header, except directives for other crawlers."""
         applies = True
         for part in value.split(","):
             agent, colon, directive = part.partition(":")
@@ -100,7 +100,7 @@ def _read_in_child(kind: str, body: bytes) -> dict[str, Any]:
     return result
 
 
-# --- in the child -------------------------------------------------------------------------------
+# --- in the child process -----------------------------------------------------------------------
 
 
 class _PageReader(HTMLParser):

@@ -19,8 +19,7 @@ MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
-# Only a text of at least this many words may be refused for its language: the guess about a shorter
-# text is not certain.
+# The minimum number of words for a certain guess, except in scripts without capitals.
 _MIN_SURE_WORDS = 5
 # Pairs of languages that are easily mistaken for each other.
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
@@ -28,7 +27,8 @@ _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 # Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# A text in which these scripts have a fifth of the letters is in the language beside them.
+# A text is in one of these languages if at least a fifth of its letters are in that language's
+# script.
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7af]")),
@@ -84,9 +84,9 @@ def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
 
 
 def is_surely_other(text: str, language: str) -> bool:
-    """Whether a text is certainly in another language than this one, a code such as "vi".
+    """Whether a text is certainly not in `language`, a code such as "vi".
 
-    A short text is never certain.
+    The language of a text of few words is certain only in scripts without capitals.
     """
     if language not in LANGUAGES:
         return False
@@ -96,7 +96,7 @@ def is_surely_other(text: str, language: str) -> bool:
 
 
 def has_dense_words(words: Iterable[str]) -> bool:
-    """Whether one of the words is of a script without capitals."""
+    """Whether any of the words is in a script without capitals."""
     return any(len(word) > 1 and word.isalpha() and word.lower() == word.upper() for word in words)
 
 
@@ -122,7 +122,7 @@ def _guessed(text: str) -> Guess:
     ranked = _ranked(text)
     likely = tuple(code for code, share in ranked.items() if share >= EXPECTED_FROM)
     best, share = next(iter(ranked.items()))
-    # A text in Cyrillic letters is in one of two languages in any case.
+    # A text in Cyrillic letters must be Russian or Ukrainian, so the likelier one is assumed.
     return Guess(likely, best if share >= SURE_FROM or is_cyrillic else None)
 
 
@@ -135,7 +135,7 @@ def _ranked(text: str) -> dict[str, float]:
 def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """The language that the script or letters prove; empty if they prove none.
 
-    It is two languages for a few Chinese characters, which may be Chinese or Japanese.
+    The result is two languages for a few Chinese characters, which may be Chinese or Japanese.
     """
     if text.isascii():
         return ()

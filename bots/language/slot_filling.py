@@ -37,25 +37,25 @@ _MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
 # The maximum number of words of a name or place. Longer texts are answers only if they contain
 # digits, as postal addresses do.
 _MAX_NAME_WORDS = 8
-# The maximum number of words beside an e-mail address or phone number that the bot has not asked
-# for and nothing introduces.
+# The maximum number of words around an e-mail address or phone number that the bot has not asked
+# for, if no words introduce it.
 _MAX_BESIDE = 2
-# With more words beside a requested value, the message also says something else.
+# If there are more words around a requested value, the message also says something else.
 _MAX_SENTENCE = 8
 # The kinds of answers in ascending order; if several messages answer, the highest kind counts.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 # Numbers with fewer digits are rarely telephone numbers.
 _MIN_DIGITS = 6
-# The country whose rules apply to national telephone numbers if the client's is unknown. They may
-# have almost any length there.
+# The country whose rules apply to national telephone numbers if the client's country is unknown.
+# German numbers may have almost any length.
 _ANY_COUNTRY = "DE"
 # The number of characters of a message that are searched for values.
 _MAX_READ = 2_000
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n+")
 _PART = re.compile(r"[,!.;:،，。！]\s*")
-# The match begins at the start of a word and the name is short, so that a long text takes linear
-# time.
+# A match begins at the start of a word, and the part before the @ is short, so that a long text
+# takes linear time.
 _EMAIL = re.compile(
     r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][._%+'-])"
     r"[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
@@ -104,8 +104,9 @@ def extract(
 ) -> SlotResult:
     """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
 
-    `country`: the client's, for telephone numbers without a country code. `is_asked_again`: the
-    customer has ignored the question once, so that any words may now answer a text field.
+    `country` is the client's country, for telephone numbers without a country code.
+    `is_asked_again`: the customer has ignored the question once, so almost any words may now answer
+    a text field.
     """
     kind: AnswerKind = "other"
     values, has_nothing_else, asks = dict[str, Any](), True, False
@@ -157,10 +158,11 @@ def read(
 def read_unasked(
     fields: Sequence[Field], text: str, *, language: str
 ) -> tuple[dict[str, str], bool]:
-    """The e-mail address and phone number that a message clearly gives, and whether that is all.
+    """The e-mail address and phone number that a message clearly gives.
 
-    A sentence clearly gives one if it contains no other, and either introduces it ("my mail is …")
-    or says hardly anything else.
+    Also returns whether the message says nothing else. A sentence clearly gives an address or
+    number if it contains no other, and either introduces it ("my mail is …") or says hardly
+    anything else.
     """
     book, given, has_nothing_else = _book(language), dict[str, str](), True
     for sentence in filter(str.strip, _SENTENCE.split(_in_ascii_digits(text))):
@@ -247,7 +249,7 @@ def _strip_pleasantries(text: str, field: Field, book: Phrasebook) -> str:
 
 
 def _labels(field: Field, book: Phrasebook) -> list[str]:
-    """What a field is called in a chat: its own labels, and the platform's for a contact field."""
+    """The names of a field in a chat: its labels, and the platform's label for a contact field."""
     built_in = [book.labels[field["name"]]] if field["name"] in CONTACT else []
     return [*field["label"].values(), *built_in]
 

@@ -24,7 +24,7 @@ _ROUNDS = 30
 
 
 class _Asked(NamedTuple):
-    """A question, whether any fact answers it, and whether the search found that fact."""
+    """The search result for a question, whether a fact answers it, and whether that was found."""
 
     result: SearchResult
     is_known: bool
@@ -32,7 +32,7 @@ class _Asked(NamedTuple):
 
 
 def fit(encoder: SearchEncoder) -> ConfidenceWeights:
-    """The gate of an encoder, fitted on some 350 vectors. Raises EncoderDown."""
+    """The gate of an encoder, fitted on about 350 vectors. Raises EncoderDown."""
     *companies, held_out = _companies()
     alone = [row for company in companies for row in _ask(encoder, company)]
     among = [row for company in companies for row in _ask(encoder, company, *companies, held_out)]
@@ -45,10 +45,10 @@ def fit(encoder: SearchEncoder) -> ConfidenceWeights:
 
 
 def measure(encoder: SearchEncoder) -> tuple[float, float]:
-    """The recall and the share of false positives for the company that is held out.
+    """The recall and the false positive rate for the company that is held out.
 
-    These are the shares of its answerable questions that are answered correctly, and of its
-    unanswerable questions that are answered anyway.
+    The recall is the share of its answerable questions that are answered correctly. The false
+    positive rate is the share of its unanswerable questions that are answered anyway.
     """
     rows = list(_ask(encoder, _companies()[-1]))
     answered = [row for row in rows if row.result.reaches(DEFAULT_THRESHOLD)]
@@ -76,7 +76,7 @@ def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]
 def _ask(
     encoder: SearchEncoder, company: dict[str, Any], *among: dict[str, Any]
 ) -> Iterator[_Asked]:
-    """Search for the company's questions in its facts, or in those of the companies `among`."""
+    """Search for a company's questions in its facts, or in the facts of the companies `among`."""
     facts = [fact for each in among or [company] for fact in each["facts"]]
     index = Index(_chunks(encoder, facts), encoder)
     asked = list(_questions(company))

@@ -1,4 +1,4 @@
-"""Splits a message into its questions, and searches for short follow-ups with their topics."""
+"""Splits a message into questions, and searches for a short follow-up together with its topic."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ MAX_FOLLOW_UP_CHARACTERS = 200
 # A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5
 # A passage found for topic and follow-up must also cover this share of the topic's words. If no
-# passage is about both, a passage must cover this share of the words of a follow-up that only
-# points at its topic, such as "may they come to breakfast?".
+# passage is about both, and the follow-up only points at its topic ("may they come to breakfast?"),
+# a passage must cover this share of the follow-up's words.
 _SOME_COVER = 0.1
 # The maximum number of passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
@@ -52,9 +52,9 @@ class Part:
     """A question of a message, and what was found for it.
 
     A follow-up has three results:
-    - `result`: what may be quoted.
-    - `alone`: what was found for the follow-up only; if it passes, the model is asked.
-    - `with_topic`: what was found for topic and follow-up together; the model reads it too.
+    - `result`: what may be quoted
+    - `alone`: what was found for the follow-up only; if it passes, the model is asked
+    - `with_topic`: what was found for topic and follow-up together; the model reads it too
     """
 
     text: str
@@ -163,7 +163,7 @@ def _is_open(text: str) -> bool:
 
 
 def _is_topic(text: str) -> bool:
-    """Whether a question names something that a later one may refer to."""
+    """Whether a question names something to which a later question may refer."""
     return bool(_own_words(text)) and not (_is_open(text) and _is_short(text))
 
 
@@ -179,15 +179,15 @@ def _is_short(text: str) -> bool:
 def _own_words(text: str) -> set[str]:
     """The words of a text that name something.
 
-    Only one language's stop words are removed, those that leave the fewest words: "shop" is a stop
-    word in Vietnamese, but not in English.
+    Only one language's stop words are removed: the list that leaves the fewest words. "Shop" is a
+    stop word in Vietnamese, but not in English.
     """
     words = set(tokens(_OPENER.sub("", text), language="")) - _EMPTY
     return min((words - stop for stop in _STOP), key=len)
 
 
 def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchResult:
-    """Keep the hits that cover at least this share of the words' weight; all if `own` is empty."""
+    """Keep the hits that cover at least `min_share` of the weight of the words `own`, if any."""
     if not own:
         return result
     weights = {

@@ -16,16 +16,17 @@ from bots.quoting.question_splitting import Part
 from bots.quoting.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 80
-# The limits of the best quote and of each other, if the quotes together exceed MAX_WORDS.
+# The maximum number of words of the best quote, and of each other quote, if all quotes together
+# exceed MAX_WORDS.
 BEST_WORDS, OTHER_WORDS = 60, 30
-# The limit of a quote that continues to the end of a list.
+# The maximum number of words of a quote that continues to the end of a list.
 LIST_WORDS = chunking.MAX_WORDS
 TOP_HITS = 3
 MAX_QUOTES = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
-# What counts for the score of a sentence: its cosine with the question, its coverage of the
-# question's words, the score of its passage, and (against it) the rank of its passage.
+# The weights in a sentence's score: of its cosine with the question, its coverage of the question's
+# words, its passage's score, and its passage's rank, which is subtracted.
 _COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
 # How far another passage may score below the best sentence and still be cited, or even quoted. If
 # only quoted passages were cited, 1 to 4 more questions in 100 would lack the right source
@@ -63,7 +64,7 @@ class Citation:
 
 
 def section_of(heading: str, title: str) -> str | None:
-    """The innermost heading of a passage; None without one, or if it repeats the title."""
+    """The innermost heading of a passage; None if there is none, or if it repeats the title."""
     innermost = heading.rpartition(" > ")[2].strip()
     return innermost if innermost and innermost != title else None
 
@@ -122,12 +123,12 @@ def extract_all(
 def extract(
     question: str, *, language: str, result: SearchResult | None, threshold: float
 ) -> Extract | None:
-    """Quote the best sentence and its neighbours; None if nothing may be quoted.
+    """Quote the best sentence and its neighbours.
 
-    That is the case if the confidence is below `threshold` (0..1), or no sentence can be quoted. A
-    passage that scores nearly as well is cited too, and quoted if the scores hardly differ. If a
-    passage of an important document scores nearly as well as the best, only important passages
-    count, since they may correct the others.
+    Returns None if the confidence is below `threshold` (0..1), or if no sentence can be quoted.
+    Passages that score nearly as well are cited too, and quoted if the scores hardly differ. If a
+    passage of an important document scores nearly as well as the best passage, only important
+    passages count, since they may correct the others.
     """
     if result is None or not question.strip() or result.confidence < threshold:
         return None
@@ -155,10 +156,10 @@ def extract(
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
-    """Choose the quotes: the best, one that is hardly worse, and short ones that score like it.
+    """Choose the best quote, one that is hardly worse, and short quotes that score nearly as well.
 
-    If they are too long together, each is cut to its best sentence and the sentences around it.
-    Quotes of one section are put beside each other, in the order of the document.
+    If the quotes are too long together, each is cut to its best sentence and the sentences around
+    it. Quotes from the same section are kept together, in document order.
     """
     best = quotes[0][0]
     quoted = {quotes[0][1]: best}
@@ -207,7 +208,7 @@ def _without_repeats(texts: Iterable[str]) -> str:
 
 
 def _section(chunk: IndexedChunk) -> Any:
-    """A key that is equal for passages of one section; a spreadsheet row has a key of its own."""
+    """A key that is equal for passages of a section; each spreadsheet row has its own key."""
     is_alone = chunking.is_row(chunk.text) or not chunk.heading
     return chunk.id if is_alone else (chunk.document_id, chunk.heading)
 
@@ -244,7 +245,7 @@ def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]:
-    """The positions of a passage's best sentence and of those that score nearly as well."""
+    """The positions of a passage's best sentence and of the sentences that score nearly as well."""
     others = [
         candidate.position
         for candidate in candidates
@@ -346,7 +347,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
 
 
 def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
-    """The line after an entry: a row has one line, an option has its description too."""
+    """The index of the line after an entry; a row has one line, other entries reach to `end`."""
     return start + 1 if _ROW.match(lines[start]) else end
 
 
@@ -384,7 +385,7 @@ def _quote(hit: Hit, best: int) -> str:
 
 
 def _text_after(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
-    """The text of the following passage, without a sentence that it repeats; "" without one."""
+    """The text of the following passage without a repeated sentence; "" if none follows."""
     if following is None:
         return ""
     if following.sentences[0] == chunk.sentences[-1]:
@@ -393,9 +394,9 @@ def _text_after(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
 
 
 def _rest_of_list(quote: str, after: str) -> str:
-    """The rest of a list that the quote cuts off, since half a list misleads; "" if none.
+    """The rest of a list that the quote cuts off; "" if there is none. Half a list would mislead.
 
-    It completes the last item and has further items as long as they fit in `LIST_WORDS`.
+    The rest completes the last item, and adds further items as long as they fit in `LIST_WORDS`.
     """
     if not _is_open(quote):
         return ""

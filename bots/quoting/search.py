@@ -1,6 +1,6 @@
 """The in-memory search index of one bot, by words and meaning, with a confidence in the result.
 
-The own part of a question is its vector minus half of what all questions have in common
+The specific part of a question is its vector minus half of what all questions have in common
 (`SearchEncoder.without_common_part`).
 """
 
@@ -23,16 +23,17 @@ from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Fewer passages, most of them from one document, are often about one topic: all are close to a good
-# question, so the best one need not stand out. Passages of several documents are about several
-# topics, and one that does not stand out is unlikely to answer. Among fewer than
-# MIN_CHUNKS_OF_TOPICS passages, standing out says little.
+# If there are fewer passages than MAX_CHUNKS_OF_ONE_TOPIC, most of them from one document, they are
+# often about one topic. Then all are close to a good question, so the best one need not stand out.
+# Passages of several documents are about several topics, and a passage that does not stand out is
+# unlikely to answer. Among fewer than MIN_CHUNKS_OF_TOPICS passages, standing out says little.
 MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
 # Passages with fewer words, such as titles, do not count as answers to questions in another
 # language.
 MIN_FOREIGN_WORDS = 4
-# Passages with at most this many words are single facts. These are closer than others to questions
-# in another language that they do not answer, so FACT_NEARNESS is subtracted from their nearness.
+# Passages with at most this many words are single facts. They are closer than longer passages to
+# questions in another language that they do not answer, so FACT_NEARNESS is subtracted from their
+# nearness.
 MIN_SECTION_WORDS, FACT_NEARNESS = 15, 0.022
 # Passages with more words often have several topics. If the question is in another language, a
 # passage's best sentence counts too; its share grows with the length of the passage, up to
@@ -41,14 +42,16 @@ WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest passages in another language whose sentences are compared.
 PIECES_READ_BY_SENTENCE = 10
-# How many important documents, the nearest ones, add their best passage to the hits.
+# The number of important documents, counted from the nearest, whose best passage is added to the
+# hits.
 IMPORTANT_PLACES = 5
-# How far an important passage may score below the best one (0..1) and still rank before it. The
-# scores of texts that contradict each other differ by less, those of texts on other topics by more.
+# How far an important passage may score below the best passage (0..1) and still rank before it. The
+# scores of texts that contradict each other differ by less, the scores of texts on other topics
+# differ by more.
 NEAR_THE_BEST = 0.2
-# How far a written answer may score below the best passage, and how much less of the question's
-# words it may cover, and still be preferred, since its author knows what the documents say. Fitted
-# on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
+# A written answer is preferred to the best passage, since its author knows what the documents say.
+# These limit how much lower it may score, and how much less of the question's words it may cover.
+# Fitted on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
 NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
 # A passage without a vector is a hit if it covers this share of the question's words, by weight.
 MIN_WORD_COVER = 0.6
@@ -59,7 +62,7 @@ LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
 _PRICE = tuple(language_data.by_language("amounts", "price").values())
-# The default of a bot's setting from cautious to eager.
+# The default confidence threshold; a bot's setting can make it more cautious or more eager.
 DEFAULT_THRESHOLD = 0.77
 
 
@@ -94,9 +97,9 @@ class Hit:
     """A passage that was found; its `score` 0..1 is relative to this search.
 
     `coverage` is the share of the question's words that the passage contains, weighted so that rare
-    words count most. `cosine` compares it with the question's own part. `preceding` and `following`
-    are its neighbours under the same heading. `is_preferred`: it is a written answer that replaces
-    passages with similar scores.
+    words count most. `cosine` compares it with the question's specific part. `preceding` and
+    `following` are its neighbours under the same heading. `is_preferred`: it is a written answer
+    that replaces passages with similar scores.
     """
 
     chunk: IndexedChunk
@@ -112,9 +115,9 @@ class Hit:
 class Features:
     """Features of the best passage, from which the confidence is computed.
 
-    `nearness` is the cosine with the question's own part; if the passage is in another language,
-    with the question minus all that questions have in common. `above_next` is the lead over the
-    next passages; long passages in another language are compared by sentences.
+    `nearness` is the cosine with the question's specific part; if the passage is in another
+    language, with the question minus all that questions have in common. `above_next` is the lead
+    over the next passages; long passages in another language are compared by sentences.
     """
 
     above_next: float
@@ -129,10 +132,10 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Hits, the best first; important passages that score nearly as well come before it.
+    """The hits, best first, except that important passages that score nearly as well come first.
 
     `confidence` is the probability that the best hit answers the question. `vector` is the
-    question's own part, with which sentences are compared.
+    question's specific part, with which sentences are compared.
     """
 
     hits: tuple[Hit, ...]
@@ -161,14 +164,18 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 
 
 class _Near(NamedTuple):
-    """The cosines of all passages with a question and with its own part; None without vectors.
+    """The cosines of all passages with a question (`all`) and with its specific part (`own`).
 
-    `fair_all` and `fair_own` are these cosines as if all passages were in the question's language:
-    whatever they say, texts in one language are closer to each other than to texts in another.
-    Passages in another language are ordered by their cosine plus `lift`: in effect, the cosine with
-    the question's own part, raised if a sentence is close. `topics` maps the nearest of these
-    passages to cosines with the question minus all that questions have in common: one cosine for a
-    short passage, one per sentence for a long one.
+    Both are None if there are no vectors.
+
+    `fair_all` and `fair_own` are the same cosines as if all passages were in the question's
+    language: whatever they say, texts in one language are closer to each other than to texts in
+    another. Passages in another language are ordered by their cosine plus `lift`: in effect, by the
+    cosine with the question's specific part, raised if a sentence is close.
+
+    `topics` maps the nearest passages in another language to their cosines with the question minus
+    all that questions have in common. A short passage has one cosine, a long passage has one for
+    each sentence.
     """
 
     all: Vectors | None
@@ -179,7 +186,7 @@ class _Near(NamedTuple):
     topics: Mapping[int, Vectors]
 
     def without(self, numbers: list[int]) -> "_Near":
-        """A copy in which the passages with these indexes are the furthest from the question."""
+        """A copy in which the passages with these indexes have the lowest cosines."""
         if not numbers:
             return self
         return self._replace(
@@ -218,9 +225,10 @@ class _Pair(NamedTuple):
         return cls(words, about, named if chunk.language != "de" else frozenset())
 
     def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
-        """Whether a question is about something else: it has other names, or another subject.
+        """Whether another question has other names or another subject than this question.
 
-        It has another subject if it differs only in one word, which is in `about` here.
+        It has another subject if the two differ in one word only, and this question's word is in
+        `about`.
         """
         if self.named and named and self.named.isdisjoint(named):
             return True
@@ -269,14 +277,14 @@ def _whole(chunk: IndexedChunk) -> str:
     whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
     if chunk.vector.size or not chunking.is_row(chunk.text):
         return whole
-    # A row without a vector is found only by its words, and customers ask for a price in other
-    # words than those of its column.
+    # A row without a vector is found only by its words, but customers who ask for a price rarely
+    # use the name of its column, so other words for prices are added.
     labels = set(_WORD.findall(chunk.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
 
 class Index:
-    """An immutable index; a changed document needs a new one."""
+    """An immutable index; if a document changes, a new index is built."""
 
     def __init__(self, chunks: Sequence[IndexedChunk], encoder: SearchEncoder = PACKAGED) -> None:
         self.chunks = tuple(chunks)
@@ -335,7 +343,7 @@ class Index:
         ]
 
     def _written_answers(self) -> dict[str, int]:
-        """The index of each written answer by the key of its question; the last of several."""
+        """The index of each written answer by its question's key; the last if several share it."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
         # Vietnamese is often typed without diacritics; a match that includes them is preferred.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
@@ -344,7 +352,7 @@ class Index:
         return answers
 
     def _matrix(self) -> Vectors | None:
-        """The vectors of all passages, zeros for those without one; None if none has one."""
+        """The vectors of all passages, zeros where one is missing; None if no passage has one."""
         if not self._has_vector.any():
             return None
         size = max(chunk.vector.size for chunk in self.chunks)
@@ -417,7 +425,7 @@ class Index:
         limit: int = 5,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """Like `search`, for an encoded question; by words only if `vector` is None."""
+        """Like `search`, without spelling correction; if `vector` is None, by words only."""
         if not self.chunks:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
@@ -499,9 +507,9 @@ class Index:
         return near._replace(topics=topics)
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
-        """The cosines with a vector; passages without one of their own get the lowest.
+        """The cosines of all passages with `vector`; None if there are no vectors.
 
-        None if there are no vectors.
+        Passages that have no vector get the lowest cosine.
         """
         if self._vectors is None or vector is None:
             return None
@@ -520,7 +528,10 @@ class Index:
         return beside if is_same and chunk.heading else None
 
     def _field(self, question: str) -> WordIndex:
-        """The word index without diacritics if the question has none, else the one with them."""
+        """The word index without diacritics, if there is one and the question has no diacritics.
+
+        Otherwise the word index with diacritics.
+        """
         if self._folded is not None and fold(question) == question.lower():
             return self._folded
         return self._words
@@ -581,8 +592,8 @@ class Index:
         return (pair, passage) if is_near and covers else None
 
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
-        # Language detection errs on short questions. A passage that shares rare words with the
-        # question is in its language.
+        # Language detection errs on short questions, so a passage that shares rare words with the
+        # question counts as a passage in its language.
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
         return foreign
 
@@ -602,15 +613,15 @@ class Index:
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.fair_own)
         # Two languages share words by chance, so only meaning counts.
         is_foreign = self._are_foreign(language, cover)
-        # The lift orders passages in other languages, but raises none above those in the question's
-        # language.
+        # The lift orders passages in other languages, but raises none of them above passages in the
+        # question's language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
         lift /= float(np.ptp(near.fair_all)) or 1.0
         meaning = _scaled(near.fair_all) + lift
         meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
-            # A passage without a vector is scored by words, if it has enough of the question's.
+            # A passage without a vector is scored by words, if it has enough words of the question.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores
@@ -684,7 +695,7 @@ def _sentence_share(chunk: IndexedChunk) -> float:
 def _familiar(
     near: _Near, alike: NDArray[np.bool_], twins: tuple[int, int] | None
 ) -> tuple[float, float]:
-    """How near the best of the passages `alike` is, and how much nearer than the next ones.
+    """How near the best of the passages `alike` is, and how much nearer than the next passages.
 
     `twins`: a written answer and the passage that it replaces; they count as one passage.
     """
@@ -701,8 +712,8 @@ def _familiar(
 def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
     """Like `_familiar`, for a best passage in another language than the question.
 
-    All that the questions in a language have in common is left out, since it outweighs what this
-    one asks.
+    All that the questions in a language have in common is left out, since it would outweigh what
+    this question asks.
     """
     if near.all is None or near.own is None or best not in near.topics:
         return 0.0, 0.0

@@ -12,14 +12,14 @@ from bots.language import embedding
 _WORD = re.compile(r"[^\W\d_]+")
 # A longer question is clear enough despite typing errors, and each unknown word takes time.
 MAX_WORDS = 60
-# A shorter word has too many neighbours.
+# A shorter word has too many similar words.
 MIN_LETTERS = 3
 # A word of this length or more may have two errors.
 _TWO_ERRORS = 8
 
 
 class SpellCorrector:
-    """Corrects words by the spelling of a bot's documents."""
+    """Corrects words to the spelling of similar words in a bot's documents."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._times = Counter(word for text in texts for word in _WORD.findall(text.lower()))

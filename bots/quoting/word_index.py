@@ -53,7 +53,7 @@ class WordIndex:
         return word in self._postings
 
     def max_co_occurrence(self, words: Iterable[str]) -> int:
-        """The largest number of these words that occur together in one passage."""
+        """The largest number of these words that one passage contains; common words don't count."""
         passages = Counter(
             int(number)
             for word in words
@@ -76,7 +76,7 @@ class WordIndex:
         return scores
 
     def weights(self, question: Iterable[str]) -> dict[str, float]:
-        """The weight of each word of a question by its rarity; words in no passage weigh most."""
+        """The weight of each word of a question by its rarity; common words weigh little."""
         weights: dict[str, float] = {}
         for word in set(question):
             at = self._postings.get(word, slice(0, 0))

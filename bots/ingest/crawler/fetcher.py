@@ -14,7 +14,7 @@ from chatplatform import egress
 USER_AGENT = f"{page_links.AGENT}/1.0"
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
-# The maximum number of redirects to a robots.txt, and its maximum size (RFC 9309).
+# The maximum number of redirects to a robots.txt, and its maximum size in bytes (RFC 9309).
 _ROBOTS_REDIRECTS = 5
 _ROBOTS_BYTES = 512_000
 # Matches a rule's user agent with a version, which is removed: rules apply to all versions.
@@ -27,7 +27,8 @@ class Site:
     def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
         self._limits = limits
         self._pause = pause
-        # By origin; None if robots.txt could not be read, so that no page may be fetched.
+        # The robots.txt of each origin; None if it could not be read, so that no page may be
+        # fetched.
         self._robots: dict[str, Protego | None] = {}
         self._ends_at = time.monotonic() + limits.total_seconds
         self._bytes_left = limits.total_bytes
@@ -103,7 +104,7 @@ class Site:
     def _read_robots(self, url: str | None) -> Protego | None:
         """Read a robots.txt; None if it cannot be read, so that nothing may be fetched.
 
-        A missing one allows everything (RFC 9309). Raises NotStored if its host is blocked.
+        A missing robots.txt allows everything (RFC 9309). Raises NotStored if its host is blocked.
         """
         reply: egress.Reply | None = None
         ends_at = time.monotonic() + self._limits.page_seconds

@@ -21,7 +21,7 @@ class Outcome(StrEnum):
     """The outcome of one page."""
 
     NEW = "new"  # its bytes are new or changed
-    UNCHANGED = "unchanged"  # its bytes are those of the earlier crawl
+    UNCHANGED = "unchanged"  # its bytes are the same as in the earlier crawl
     REFUSED = "refused"  # by the site's rules, or by our network guard, file types or limits
     FAILED = "failed"  # the site did not deliver it
 
@@ -31,7 +31,7 @@ class Limits:
     """The limits of one crawl."""
 
     pages: int = 200  # stored pages
-    results: int = 400  # all pages, including refused and failed ones
+    results: int = 400  # all pages, including refused and failed pages
     total_bytes: int = 100_000_000
     total_seconds: float = 420.0  # a worker ends a job after 600 seconds
     page_bytes: int = 2_000_000  # decompressed
@@ -55,7 +55,7 @@ class KnownPage:
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a crawl; `reason` says why it is not stored.
+    """One page of a crawl; `reason` says why it is not stored, and is empty if it is.
 
     `left` is the number of pages that are still queued.
     """
@@ -141,7 +141,7 @@ class Fetched:
         return body, declared or file_types.PLAIN
 
     def _in_utf8(self, charset: str) -> bytes:
-        """The body in UTF-8, decoded by the header's charset, or else by the one in the page."""
+        """The body in UTF-8, decoded by the header's charset, or else by the page's own charset."""
         body = self.reply.body
         try:
             return encodings.decode(body, charset or encodings.declared(body)).encode()

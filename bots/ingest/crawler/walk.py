@@ -167,7 +167,7 @@ class _Walk:
         )
 
     def _canonical_elsewhere(self, url: str, canonical: str) -> str | None:
-        """The canonical URL of the page, if it is another one on this host; else None."""
+        """The canonical URL of the page, if it is another URL on this host; else None."""
         if not canonical or url in self._canonical:
             return None
         target = url_normalization.joined(url, canonical)
@@ -189,7 +189,10 @@ class _Walk:
             yield Page(url, depth, refusal.outcome, refusal.reason, refusal.http_status)
 
     def _queue_sitemap(self, fetched: Fetched, *, depth: int, level: int = 1) -> Iterator[Page]:
-        """Queue the pages that a sitemap and its sitemaps list; yields unreadable sitemaps."""
+        """Queue the pages that a sitemap and its nested sitemaps list.
+
+        Yields the nested sitemaps that cannot be read.
+        """
         self._sitemaps_read += 1
         fetched.check_status()
         try:

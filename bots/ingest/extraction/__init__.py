@@ -1,7 +1,8 @@
 """Extracts the text of uploaded files and crawled pages.
 
 `extract_in_child` reads a file in a child process with limits, since files may be hostile; only
-that process loads parsers. `file_types` detects the type, and `readers` has a reader for each.
+that process loads parsers. `file_types` detects the type of a file, and `readers` has a reader for
+each type.
 """
 
 import json
@@ -21,10 +22,11 @@ from bots.ingest.extraction.readers import READERS
 from bots.language import detection
 
 MAX_FILE_BYTES = 26_214_400
-# The limits of CPU time and memory for reading one file; character recognition needs higher ones.
+# The limits of CPU time and memory for reading one file; character recognition needs higher limits.
 _SECONDS, _MEMORY_MB = (ocr.SECONDS, ocr.MEMORY_MB) if ocr.is_installed() else (60, 512)
-# The child may run for this many times its CPU time, but not for more than this many seconds:
-# training has the lowest priority, so on a busy machine reading takes far longer than its CPU time.
+# The child process may run for this many times its limit of CPU time, but for at most this many
+# seconds. Training has the lowest priority, so on a busy machine reading a file takes far longer
+# than its CPU time.
 _WALL_TIME_FACTOR, _MAX_WALL_SECONDS = 5, 500
 
 
@@ -45,8 +47,8 @@ def extract_in_child(
         raise ExtractError("timeout", "The file took too long to read.") from None
     except child_process.OutputTooLarge:
         raise ExtractError("too_large", "The file has too much text.") from None
-    # The language is not detected in the child: the detector unpacks its model into a file, and the
-    # child may not write files.
+    # The language is not detected in the child process, which may not write files: the detector
+    # unpacks its model into a file.
     return _with_language(_parse_output(finished))
 
 

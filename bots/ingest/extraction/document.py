@@ -77,9 +77,9 @@ def clean(text: str) -> str:
 
 
 def as_written(code: str) -> str:
-    """Mark lines of code, so that their ends and indentation survive all later steps.
+    """Mark lines of code, so that line ends and indentation survive all later steps.
 
-    A long block becomes ordinary lines without blank ones.
+    A long block becomes ordinary lines, and its blank lines are dropped.
     """
     lines = textwrap.dedent(code).strip("\n").split("\n")
     if len(lines) > _MAX_CODE_LINES:
@@ -98,7 +98,7 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
 
 
 def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, str]:
-    """The names of columns, each after the name of its group."""
+    """The names of columns, each with the name of its group before it."""
     columns = sorted(header.keys() | row.keys())
     parts = {column: (header.get(column, ""), row.get(column, "")) for column in columns}
     return {column: " ".join(dict.fromkeys(filter(None, parts[column]))) for column in columns}
@@ -108,7 +108,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
     """Write the rows of a table, given by column, as list items.
 
     If the first rows name more than two columns and rows with figures follow, each cell gets the
-    name of its column. Otherwise bars separate the cells, and a dash stands for an empty one.
+    name of its column. Otherwise bars separate the cells, and a dash stands for an empty cell.
     """
     rows = [dict(row) for row in rows if row]
     columns = max(map(max, rows), default=0) + 1
@@ -178,7 +178,7 @@ class SectionBuilder:
         self._heading = clean(" ".join(heading.split()))
 
     def start_page(self, page: int) -> None:
-        """Start a PDF page, whose text is under the latest heading until the next one."""
+        """Start a PDF page, whose text is under the latest heading until the next heading."""
         self._close()
         self._page = page
 

@@ -1,4 +1,4 @@
-"""Detects the encodings of text files and web pages, as browsers do and by the letters in them."""
+"""Detects the encodings of text files and web pages like browsers do, and by their letters."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# Encodings that browsers decode as a larger one, each with the Python codec of the larger one.
+# Encodings that browsers decode as a larger encoding, with the Python codec of that encoding.
 _SUPERSETS = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 # For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {
@@ -29,7 +29,7 @@ _ALPHABETS = {
 }  # fmt: skip
 # The minimum share of non-ASCII letters that must belong to one of these languages.
 _LIKELY = 0.9
-# Encodings that are tried if none of those above is likely.
+# Encodings that are tried if none of the encodings above is likely.
 _OTHERS = [
     "cp1251", "cp1253", "cp1255", "cp1256", "cp1258", "cp874", "koi8_r", "cp932", "gb18030",
     "big5", "cp949", "euc_jp",
@@ -43,8 +43,14 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 def decode(data: bytes, label: str = "") -> str:
     """Decode a file or web page; raises ExtractError if no encoding fits.
 
-    The first of these that applies decides: a byte order mark, the zero bytes of UTF-16, the
-    escapes of ISO-2022-JP, valid UTF-8, the declared encoding `label`, the letters.
+    The first of these that applies decides:
+    - a byte order mark
+    - the zero bytes of UTF-16
+    - the escapes of ISO-2022-JP
+    - valid UTF-8
+    - the declared encoding `label`
+    - UTF-8 that is cut off or slightly damaged
+    - the letters
     """
     named = _named(label)
     codec = _codec(data, named)
@@ -102,8 +108,8 @@ def _codec(data: bytes, named: str | None) -> str | None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A declared encoding is preferred. Else it is UTF-8 if only the last letter is cut off, or
-        # a few letters are damaged.
+        # A declared encoding is preferred. Otherwise the data is UTF-8 if only its last letter is
+        # cut off, or if few letters are damaged.
         is_cut = error.start >= len(data) - 4
         return named or ("utf-8" if is_cut or _is_damaged_utf8(data) else _guessed(data))
     return "utf-8"
@@ -148,5 +154,5 @@ def _share(text: str, codec: str) -> float:
 
 
 def _may_be_letter(letter: str) -> bool:
-    # These signs are letters in other encodings, so they count as letters.
+    # These characters are letters in other encodings, so they count as letters.
     return letter.isalpha() or letter in "¹³¿¾¼¥£¡¯·¸ª\ufffd"

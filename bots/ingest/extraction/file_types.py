@@ -19,7 +19,7 @@ CSV = "text/csv"
 MAIL = "message/rfc822"
 # In files of these types, each row becomes a passage.
 TABLES = frozenset({XLSX, CSV})
-# How much of the beginning of a file `sniff` needs.
+# The number of bytes from the beginning of a file that `sniff` needs.
 SNIFF_BYTES = 8_192
 
 _EXTENSIONS = {
@@ -28,9 +28,9 @@ _EXTENSIONS = {
     "text": PLAIN, "csv": CSV,
 }  # fmt: skip
 MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
-# The folder of the archive that contains the document itself.
+# For each type, the folder in the archive that contains the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
-# The types of archives whose first entry contains the type.
+# Types that the first entry of the archive states.
 _NAMED = (ODT, EPUB)
 _NAME_BYTES = 128
 _HEADER = re.compile(r"(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\n)*)+", re.ASCII)
@@ -44,7 +44,7 @@ _OTHER_XML = re.compile(r"^\s*(?:<\?xml|<svg\b|<!doctype\s+(?!html))", re.IGNORE
 _TAG = re.compile(
     r"<(?:head|body|div|p|h[1-6]|ul|ol|table|article|main|section|span|br|a)\b[^<]*>", re.IGNORECASE
 )
-# First bytes of binary formats that may have no NUL byte nearby.
+# The first bytes of binary formats that could be mistaken for text.
 _BINARY = (
     b"MZ", b"\x7fELF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"Rar!", b"\x1f\x8b",
     b"7z\xbc\xaf", b"BM6", _OLD_OFFICE, b"{\\rtf", b"%!PS", b"PK",
@@ -52,10 +52,11 @@ _BINARY = (
 
 
 def sniff(head: bytes, file_name: str) -> str:
-    """The MIME type of a file by its first 8 KB, which must agree with the extension.
+    """Detect the MIME type of a file by its first 8 KB.
 
     The extension decides only where the content leaves several types open. Raises ExtractError if
-    the type is not supported, or the file is empty or encrypted.
+    the type is not supported or does not fit the extension, if the file is empty, or if it is a
+    password-protected Office file.
     """
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)

@@ -52,7 +52,7 @@ class Block(NamedTuple):
 
 
 def read_html(path: Path) -> Content:
-    import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
+    import trafilatura  # noqa: PLC0415  only the child process loads parsers
 
     page = path.read_bytes()
     tree = visible_tree(clean(encodings.decode(page, encodings.declared(page))))
@@ -129,7 +129,7 @@ def sections(blocks: Iterable[Block], title: str) -> list[Section]:
 
 
 def blocks_of(element: Any, *, is_item: bool = False) -> Iterator[Block]:
-    """The blocks inside an element, in the order of the web page."""
+    """The blocks inside an element, in document order."""
     inline: list[str] = [element.text or ""]
     for child in element:
         tag = child.tag if isinstance(child.tag, str) else ""

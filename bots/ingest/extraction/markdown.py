@@ -1,4 +1,4 @@
-"""Renders Markdown to HTML and reads that, so that hidden text is left out."""
+"""Renders Markdown to HTML and reads the HTML, so that hidden text is left out."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import Content, clean
 
-# Matches comments and struck-out text, except in code. CommonMark would show some of them:
-# comments with blank lines inside a paragraph or without an end, definitions right below a
-# paragraph, and struck-out text between HTML tags.
+# Matches comments, struck-out text, and link definitions that serve as comments, except in code.
+# CommonMark would show some of them: comments inside a paragraph that have blank lines or no end,
+# definitions right below a paragraph, and struck-out text between HTML tags.
 _HIDDEN = re.compile(
     r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
     r"|^(?: {4}|\t)[^\n]*$|`[^`\n]+`|\\<)"
@@ -21,8 +21,8 @@ _HIDDEN = re.compile(
 # Matches YAML between two `---` lines. Its lines are checked, since a text may also begin with a
 # horizontal rule.
 _FRONT_MATTER = re.compile(r"\A\s*---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
-# The maximum nesting depth, in which a nested list counts as two. The time to parse a bracket grows
-# with it.
+# The maximum nesting depth; a nested list counts as two levels. The greater the depth, the longer
+# it takes to parse a bracket.
 _MAX_NESTED = 30
 
 
@@ -42,7 +42,7 @@ def read(text: str) -> Content:
 
 
 def _parser() -> Any:
-    from markdown_it import MarkdownIt  # noqa: PLC0415  parsers are loaded in the child only
+    from markdown_it import MarkdownIt  # noqa: PLC0415  only the child process loads parsers
 
     options = {"html": True, "breaks": True, "maxNesting": _MAX_NESTED}
     parser = MarkdownIt("default", options)
@@ -51,9 +51,9 @@ def _parser() -> Any:
 
 
 def _as_words(state: Any) -> None:
-    """Replace images by their alt text.
+    """Replace images with their alt text.
 
-    Images alone in their paragraph are mostly badges, and are dropped.
+    Images in a paragraph without other text are mostly badges, and are dropped.
     """
     for token in state.tokens:
         says = any(

@@ -7,14 +7,15 @@ from bots.language.normalization import UNSPACED
 
 # A text is judged in windows of this many letters, so that a single paragraph is noticed.
 _WINDOW = 150
-# A text of fewer letters is not judged, since it may be a title of one long word, unless it has at
-# least _MIN_MARKED letters and half of them are in long tokens with marks inside.
+# A text of fewer letters than _MIN_LETTERS is not judged, since it may be a title of one long word.
+# The exception is a text of at least _MIN_MARKED letters, half of which are in long tokens with
+# marks inside.
 _MIN_LETTERS, _MIN_MARKED = 70, 20
-# Pairs of a share and a limit: if at least this share of the letters is in long tokens with marks
-# inside, the word of an average letter may have at most this many letters. It has 6 to 11 in
-# running text, and 28 in lists of German words.
+# Pairs of a share and a limit. If at least this share of the letters is in long tokens with marks
+# inside, the mean length of words, weighted by their letters, may be at most this limit. The mean
+# is 6 to 11 in running text, and 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
-# A shorter token may contain a mark: "e.g.", "YouTube".
+# A shorter token may well contain a mark: "e.g.", "YouTube".
 _LONG = 20
 _MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
 # URLs, mail addresses and code have no spaces.

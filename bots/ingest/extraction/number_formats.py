@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
-# The formats that have a number but no text in the file; dates get the ISO form.
+# The formats that a file gives by number only, without their text; dates get the ISO form.
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "0", 4: "0.00", 5: "0", 6: "0", 7: "0.00", 8: "0.00", 9: "0%",
     10: "0.00%", 37: "0", 38: "0", 39: "0.00", 40: "0.00", 45: "mm:ss", 46: "[h]:mm:ss",

@@ -13,7 +13,7 @@ from bots.ingest.extraction.pdf_layout import Line
 MEMORY_MB, SECONDS = 2_048, 300
 # No page is begun after this many seconds of CPU time.
 _LAST_START_SECONDS = 240
-# The resolution at which pages are drawn, in pixels per inch, and the points of an inch.
+# The resolution at which pages are drawn, in pixels per inch, and the number of points in an inch.
 _DPI, _POINTS = 150, 72
 # A pixel with a colour value below this (of 255) is ink.
 _INK = 160

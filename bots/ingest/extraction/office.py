@@ -26,13 +26,13 @@ from bots.ingest.extraction.document import (
 # These limits are checked in the archive's directory, before anything is unpacked.
 MAX_ZIP_ENTRIES = 2_000
 MAX_ZIP_BYTES = 100 * 2**20
-# The limits of one part. A part that is loaded as a whole takes memory of up to 100 times its size;
-# the large parts of a workbook are streamed.
+# The maximum size of one part, in bytes. A part that is loaded as a whole takes up to 100 times its
+# size in memory, so the large parts of a workbook are streamed.
 MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# The maximum number of columns that a merged cell fills to the right of its first one.
+# The maximum number of columns that a merged cell fills to the right of its first column.
 _MAX_MERGED_COLUMNS = 60
 # A sheet with more merged cells is a drawing, not a table.
 _MAX_MERGED = 1_000
@@ -62,7 +62,7 @@ def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
 
 def parsed(archive: zipfile.ZipFile, part: str) -> Any:
     """The root element of a part; None if the archive has no such part."""
-    from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
+    from lxml import etree  # noqa: PLC0415  only the child process loads parsers
 
     if part not in archive.namelist():
         return None
@@ -77,7 +77,7 @@ def _streamed(archive: zipfile.ZipFile, part: str, *tags: str) -> Iterator[Any]:
 
     Each element is emptied before the next one is read.
     """
-    from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
+    from lxml import etree  # noqa: PLC0415  only the child process loads parsers
 
     if part not in archive.namelist():
         return
@@ -341,7 +341,7 @@ class _Cells:
 
 
 def _column(reference: str | None) -> int:
-    """The number of a cell's column, from 1: 28 for "AB7"; 0 without a reference."""
+    """The number of a cell's column, from 1: 28 for "AB7"; 0 if there is no reference."""
     number = 0
     for letter in reference or "":
         if not "A" <= letter <= "Z":
@@ -354,8 +354,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
     """Yield a section for each row of a sheet, except rows that name columns.
 
     The first row of several cells names the columns if its cells are words or years. If it names
-    groups of columns, the next such row names the columns. Above the names, single cells are text,
-    and so are rows with fewer cells than the next row has names.
+    groups of columns, the next such row names the columns. Above the names, a single cell is text,
+    and so is a row that has fewer cells than the next row has names.
     """
     header: dict[int, str] | None = None
     is_group = False
@@ -408,7 +408,7 @@ def read_pptx(path: Path) -> Content:
 
 
 def _slide(root: Any, number: int) -> Section:
-    # A fallback repeats, for older programs, what the element beside it has.
+    # A fallback repeats the content of a sibling element for older programs.
     for fallback in list(root.iter("{*}Fallback")):
         fallback.getparent().remove(fallback)
     title, texts = "", []

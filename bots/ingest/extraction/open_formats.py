@@ -20,9 +20,9 @@ from bots.ingest.extraction.office import attribute, name_of
 # Elements whose text is not shown: deleted text, comments, forms, declarations, embedded objects.
 _UNSEEN = frozenset({"tracked-changes", "annotation", "forms", "sequence-decls", "object"})
 _SPACES = {"s": " ", "tab": " ", "line-break": "\n"}
-# The maximum number of columns that a cell spans or is repeated in.
+# The maximum number of columns that a cell spans, or in which it is repeated.
 _MAX_REPEATED = 60
-# The maximum number of pages that are read of a book.
+# The maximum number of pages that are read from a book.
 _MAX_PARTS = 2_000
 _HEAD_BYTES = 1_024
 
@@ -114,7 +114,7 @@ class _OpenText:
 
 
 def read_epub(path: Path) -> Content:
-    """Read the pages of a book in their order."""
+    """Read the pages of a book in reading order."""
     with zipfile.ZipFile(path) as archive:
         office.check_zip(archive, "META-INF/container.xml", office.MAX_XML_BYTES)
         root = office.parsed(archive, "META-INF/container.xml").find(".//{*}rootfile")

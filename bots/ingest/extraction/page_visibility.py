@@ -30,7 +30,7 @@ _MIN_HEADING_WORDS = 2
 
 def show(tree: Any) -> None:
     """Remove what visitors do not see, and turn the titles of accordions into headings."""
-    # Parsers are loaded in the child only.
+    # Only the child process loads parsers.
     from bots.ingest.extraction import style_sheets  # noqa: PLC0415
 
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
@@ -130,7 +130,9 @@ def _is_short_aside(element: Any) -> bool:
 
 
 def _remove_banner_of(button: Any, large: set[Any]) -> None:
-    """Remove the largest element around a button that is short and mentions cookies.
+    """Remove the largest short element that contains `button` and mentions cookies.
+
+    Nothing is removed from the main text.
 
     `large` collects elements that are not short, so that they are not measured again.
     """

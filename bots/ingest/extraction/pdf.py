@@ -33,7 +33,8 @@ _COMPOUND = re.compile(
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Matches the end of a line in a table of contents: dots that lead to the page number.
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
-# A line further below the previous one than this multiple of the usual distance starts a paragraph.
+# A line starts a new paragraph if it is further from the line above than this multiple of the usual
+# distance.
 _PARAGRAPH = 1.3
 _PAGE_NUMBER = re.compile(r"(?<!\S)\d{1,4}$|^\d{1,4}(?!\S)")
 # In a document of fewer pages, a line on all of them may be text.
@@ -50,7 +51,7 @@ _MAX_NAMED = 12
 
 
 def read_pdf(path: Path) -> Content:
-    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+    import pdf_oxide  # noqa: PLC0415  only the child process loads parsers
     import pypdf  # noqa: PLC0415
     from pypdf import errors  # noqa: PLC0415
 
@@ -92,8 +93,8 @@ def _readable(
 ) -> tuple[list[list[Line]], str]:
     """Empty the pages that have no spaces between words.
 
-    Returns the pages, and a warning about those that could not be read well; "" if there are none.
-    Raises ExtractError if no page can be read because spaces are missing.
+    Returns the pages, and a warning about pages that could not be read well, "" if there are none.
+    Raises ExtractError if spaces are missing on all pages that have text.
     """
     numbers = range(len(pages))
     unspaced = {n for n in numbers if lacks_spaces(" ".join(line.text for line in pages[n]))}
@@ -134,10 +135,10 @@ def _named(found: Collection[int]) -> str:
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
     """Rewrite the file with empty pages in place of damaged pages.
 
-    Returns the new file, or None if the original can be read as it is, and the indexes of the
-    damaged pages.
+    Returns the new file and the indexes of the damaged pages. The new file is None if the original
+    is to be read as it is.
     """
-    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+    import pypdf  # noqa: PLC0415  only the child process loads parsers
 
     damaged = {number for number, page in enumerate(reader.pages) if not _can_be_unpacked(page)}
     is_changed = pdf_visibility.prepare(reader, damaged)
@@ -160,7 +161,7 @@ def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
 
 
 def _can_be_unpacked(page: Any) -> bool:
-    from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import errors  # noqa: PLC0415  only the child process loads parsers
 
     if "/Type" not in page:
         return False
@@ -179,7 +180,7 @@ def _can_be_unpacked(page: Any) -> bool:
 def _is_drawing(reader: Any, number: int) -> bool:
     """Whether a page draws so much that it is a plan or a map.
 
-    Its lines would fill the memory.
+    Reading all lines that it draws would take too much memory.
     """
     content = reader.pages[number].get_contents() if number < len(reader.pages) else None
     return content is not None and len(content.get_data()) > _MAX_CONTENT
@@ -263,7 +264,10 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _numbered(texts: Sequence[str]) -> set[int]:
-    """The pages whose line begins or ends with the page number; none unless most lines do."""
+    """The indexes of the pages whose text begins or ends with the page number.
+
+    None are returned if the document is short, or if this is true of at most half of the pages.
+    """
     found = ((index, _PAGE_NUMBER.search(text)) for index, text in enumerate(texts))
     shifts = {index: int(match[0]) - index for index, match in found if match}
     usual, count = (Counter(shifts.values()).most_common(1) or [(0, 0)])[0]
@@ -287,8 +291,8 @@ def _text_of(row: Sequence[Line]) -> str:
 def _is_running(shape: str, count: int, pages: int) -> bool:
     """Whether top or bottom lines of the same shape are running headers or footers.
 
-    A shape has `#` in place of each number. The header of a chapter is on fewer pages than that of
-    the document, so it must end in a number.
+    A shape has `#` in place of each number. A shape on few pages may be the header of a chapter,
+    but counts only if it ends in a number.
     """
     if shape == "#" or _PRINTED.match(shape):
         return True

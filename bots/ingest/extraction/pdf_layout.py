@@ -1,7 +1,7 @@
 """Finds the lines, columns and tables of a PDF page by the positions of its text.
 
-A rule is a straight line that a page draws, level or upright. A piece is a part of a line of text:
-a cell of a table, or the part in one column.
+A rule is a straight line that a page draws, either level (horizontal) or upright (vertical). A
+piece is a part of a line of text: a cell of a table, or the part in one column.
 """
 
 import re
@@ -14,8 +14,8 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: how far two texts of one row may be apart in height. It may be more
-# for a cell of one line beside a cell of two lines.
+# In multiples of the font size: the maximum difference in height between two texts of a row, and
+# between a cell of one line and a cell of two lines next to it.
 SAME_LINE, _BESIDE = 0.4, 0.62
 # In multiples of the font size: the minimum gaps between words, between aligned cells, and between
 # columns.
@@ -33,8 +33,8 @@ _STRUCK = 0.18, 0.45
 _MAX_STRUCK_SHARE = 0.4
 # A page with more rules is a drawing.
 _MAX_RULES = 2_000
-# A column of text has at least this many lines, of this many characters on average; columns with
-# less are cells of a table.
+# A column of text has at least this many lines, of this many characters on average; smaller columns
+# are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
 # The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
@@ -45,8 +45,8 @@ _MAX_LONE = 4
 # A box that is more than this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
-# This many spaces separate cells. If a line has only one such gap, it needs the second number of
-# spaces, since the gap may be a mistake.
+# This many spaces separate cells. If a line has only one such gap, the gap needs the second number
+# of spaces, since it may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
 # A space may separate cells if it is this many times as wide as the usual one and, in a line with
 # more than a few spaces, as the narrowest of the line.
@@ -88,7 +88,7 @@ class Rules:
 
     upright: tuple[tuple[float, float, float], ...] = ()
     level: tuple[tuple[float, float, float], ...] = ()
-    # Level rules that are drawn alone, so that they are not edges of boxes or letters.
+    # Level rules that are drawn alone: they are not edges of boxes or letters.
     thin: tuple[tuple[float, float, float], ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
@@ -185,7 +185,7 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
             for number, row in enumerate(rows)
             for piece in _without_small_gaps(row, rows, number, separate)
         ]
-        # Put the text of each direction below that of the directions before.
+        # Put the text of each direction below the text of the previous directions.
         shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
         found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
     return found
@@ -344,9 +344,9 @@ def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
 
 
 def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
-    """The number of these rows with a piece that shares an edge with this one.
+    """The number of rows with a piece that shares an edge with the piece `line`.
 
-    Counting ends at a row with a piece across the left edge.
+    Counting ends at a row with a piece that crosses the left edge of `line`.
     """
     count = 0
     for row in rows:
@@ -362,7 +362,7 @@ def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line
     gutter = _gutter(lines)
     if gutter is None:
         return list(_with_tables(_rows(lines), drawn))
-    # A line across both columns, such as a title, separates the text above it from that below.
+    # A line across both columns, such as a title, separates the text above it from the text below.
     ordered: list[Line] = []
     part: list[Line] = []
     for row in [*_rows(lines), None]:
@@ -417,7 +417,7 @@ def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
 
 
 def _wide_steps(lines: Sequence[Line]) -> list[float]:
-    """The heights of the rows below which the gap is much larger than the smallest."""
+    """The heights of the rows below which the gap is much larger than the smallest gap."""
     rows = _rows(lines)
     steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
     smallest = min(steps, default=0)
@@ -517,7 +517,7 @@ def _unwrapped(
 ) -> list[tuple[Line, _Cells]]:
     """The rows of a table, whose cells may have several lines each, at different heights.
 
-    What tells rows apart are the rules between them, the distances between lines, or lines that
+    Rows are told apart by the rules between them, by the distances between lines, or by lines that
     begin in lower case.
     """
     lines = [(_as_line(row), row_cells) for row, row_cells in zip(table, cells, strict=True)]

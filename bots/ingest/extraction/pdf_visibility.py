@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from bots.ingest.extraction import pdf_layout
 
 # The pixels per inch at which a page is drawn, the maximum number of pixels of its longer side, and
-# the points of an inch.
+# the number of points in an inch.
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
 # A text is visible if one colour of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
@@ -47,7 +47,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
 
     Returns whether anything was changed; if so, the file must be rewritten.
     """
-    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     is_changed = _tell_layers_apart(reader)
     seen = set[int]()
@@ -58,7 +58,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
                 _replace_picture(item)
                 is_changed = True
         elif "/OC" in item:
-            # pdf_oxide respects the layers of content, but not those of form objects.
+            # pdf_oxide respects the layers of content, but not the layers of form objects.
             holder = item
             for name in ("/Resources", "/Properties"):
                 inner = generic.DictionaryObject()
@@ -74,7 +74,7 @@ def _tell_layers_apart(reader: Any) -> bool:
 
     Returns whether the file has layers.
     """
-    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     layers = _get(reader.root_object, "/OCProperties")
     shown = _get(layers, "/D")
@@ -132,7 +132,7 @@ def _pixels(picture: Any) -> int:
 
 def _replace_picture(picture: Any) -> None:
     """Replace a large picture with small grey noise, on which all text counts as visible."""
-    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     for name in picture.keys() - {"/Type", "/Subtype", "/Filter"}:
         del picture[name]
@@ -143,7 +143,7 @@ def _replace_picture(picture: Any) -> None:
 
 
 def _rewrite(stream: Any, data: bytes) -> None:
-    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     if isinstance(stream, generic.EncodedStreamObject):
         stream.pop("/DecodeParms", None)
@@ -229,8 +229,8 @@ class VisibleText:
     def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
         """The unseen spans whose fonts seem to be missing on this machine; they count as visible.
 
-        No letter of such a font was visible on any page so far. Also, the text is in a script that
-        few fonts have, or such spans have most of the page's letters.
+        No letter of such a font was visible on any page so far. In addition, the text is in a
+        script that few fonts have, or spans in such fonts have most of the page's letters.
         """
         unknown = [span for span in unseen if span.font_name not in self._drawn_fonts]
         if 2 * sum(map(_letters, unknown)) > sum(map(_letters, spans)):
@@ -248,7 +248,7 @@ def _is_tiny(span: Any) -> bool:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import errors  # noqa: PLC0415  only the child process loads parsers
 
     return errors.PyPdfError, NotImplementedError, RuntimeError
 
@@ -263,7 +263,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
 
 
 def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
-    """Whether a text is visible, so that its pixels differ in colour. True without a picture."""
+    """Whether a text is visible: its pixels differ in colour. True if there is no picture."""
     if picture is None:
         return True
     x, y, width, height = span.page_bbox
@@ -287,8 +287,8 @@ def _is_group(drawn: Any) -> bool:
 
 
 def _without_groups(reader: Any, page: Any) -> Any:
-    """A document with a copy of only this page, without its transparency groups."""
-    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+    """A document with a copy of only this page, whose transparency groups are emptied."""
+    import pypdf  # noqa: PLC0415  only the child process loads parsers
 
     writer = pypdf.PdfWriter()
     writer.add_page(page)
@@ -301,7 +301,7 @@ def _without_groups(reader: Any, page: Any) -> Any:
 
 def copy_layers(reader: Any, writer: Any) -> None:
     """Copy which layers are on; the pages must have been copied already."""
-    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     layers = reader.root_object.get("/OCProperties")
     if layers is not None:
@@ -310,7 +310,7 @@ def copy_layers(reader: Any, writer: Any) -> None:
 
 
 def _opened(writer: Any) -> Any:
-    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+    import pdf_oxide  # noqa: PLC0415  only the child process loads parsers
 
     out = io.BytesIO()
     writer.write(out)

@@ -1,4 +1,4 @@
-"""Finds the parts of a web page that the style sheets inside it hide.
+"""Finds the parts of a web page that its own style sheets and `style` attributes hide.
 
 Like all parsers, this module is loaded in the child process only.
 """
@@ -19,11 +19,10 @@ _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
-# The maximum number of steps from element to element and of selectors tried on elements. It takes a
-# few seconds.
+# The maximum number of steps. A step goes from one element to another, or tries a selector on an
+# element. This many steps take a few seconds.
 _MAX_STEPS = 4_000_000
-# Wrapping an element counts as the first number of steps. Copying the second number of siblings
-# counts as one step.
+# Wrapping an element counts as _WRAPPED steps. Copying _COPIED siblings counts as one step.
 _WRAPPED, _COPIED = 5, 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
@@ -100,7 +99,7 @@ class Look(NamedTuple):
     is_gone: bool = False
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
-    is_tiny: bool | None = None  # as above
+    is_tiny: bool | None = None  # None: like its parent
     can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
@@ -129,7 +128,7 @@ class _Siblings(list[Any]):
 class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
     """An element that counts the cost of selectors in its root.
 
-    The selectors come from strangers and may be very slow.
+    The selectors come from strangers' pages and may be very slow.
     """
 
     def __init__(self, element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
@@ -220,7 +219,7 @@ def _names(tree: Any) -> set[str]:
 
 
 def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
-    """Yield the selectors and declarations of rules in their order.
+    """Yield the selectors and declarations of rules, in document order.
 
     Nested rules get their full selectors. Rules in a layer count as if they were outside it.
     """
@@ -328,7 +327,7 @@ def _is_off_page(computed: Declared) -> bool:
 
 
 def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
-    """Add the selectors of a list that can match in a page with these classes and ids.
+    """Add the selectors from a list that can match on a page with these classes and ids.
 
     If the rule shows elements in some state, an opening rule without the state is added as well.
     """
@@ -402,7 +401,7 @@ def _excludes_state(part: list[Any]) -> bool:
 
 
 def _look(rules: list[_Rule]) -> Look:
-    """The combined effect of all rules for an element; later rules win."""
+    """The combined effect of all rules for an element; important rules win, then later rules."""
     computed: Declared = {}
     for rule in rules:
         computed |= rule.normal

@@ -115,7 +115,7 @@ def _without_rules(paragraph: str) -> str:
 
 
 def _by_article(paragraph: str) -> list[str]:
-    """The parts of a paragraph; each line that heads the article of a law begins one."""
+    """The parts of a paragraph; each line that heads the article of a law begins a new part."""
     parts: list[list[str]] = [[]]
     for line in paragraph.split("\n"):
         before = parts[-1][-1].rstrip() if parts[-1] else ""

@@ -1,4 +1,4 @@
-"""Reads Word files: the visible text of the body, in its order."""
+"""Reads Word files: the visible text of the body, in document order."""
 
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ class _Styles:
     def list_of(self, properties: Any) -> Any:
         """The element that puts a paragraph with these properties into a list.
 
-        It is the paragraph's own or that of its style; None if the paragraph is in no list.
+        It belongs to the paragraph itself or to its style; None if the paragraph is in no list.
         """
         styles = self.chain(_value(properties, "{*}pStyle"))
         direct = None if properties is None else properties.find("{*}numPr")
@@ -120,7 +120,7 @@ class _Numbers:
         kinds = {} if root is None else {
             attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
         }  # fmt: skip
-        # By id of a list: the counter that it uses, and its kind.
+        # Maps the id of each list to its counter and its kind.
         self._lists: dict[str | None, tuple[str | None, Any]] = {}
         for item in () if root is None else root.iterfind("{*}num"):
             list_id, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")
@@ -249,7 +249,7 @@ class _Reader:
 
 
 def _is_unreadable(run: Any) -> bool:
-    """Whether the text of a run is white on a white page, or so small that nobody sees it."""
+    """Whether the text of a run is white on a white page, or too small to read."""
     look = run.find("{*}rPr")
     size = _value(look, "{*}sz") or ""
     if size.isdecimal() and len(size) < _MAX_DIGITS and int(size) <= _TINY:
