@@ -151,7 +151,7 @@ def _has_rested(origin: str) -> bool:
             parts: list[dict[str, Any]] = json.load(reply)["parts"]
     except OSError:
         return False
-    return any(part["detail"] == "0 jobs wait" for part in parts)
+    return any(part["detail"] == "0 jobs waiting" for part in parts)
 
 
 def main() -> None:

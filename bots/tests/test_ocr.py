@@ -55,7 +55,7 @@ def test_pages_without_text_are_recognised_and_said_to_be(tmp_path: Path) -> Non
         mock.patch.object(ocr, "is_installed", return_value=True),
         mock.patch.object(ocr, "_engine", return_value=engine),
         # The child that reads a file is new; this process has run other tests for minutes.
-        mock.patch.object(ocr, "_LAST_START", math.inf),
+        mock.patch.object(ocr, "_LAST_START_SECONDS", math.inf),
     ):
         text = read(tmp_path, pdf_bytes(page(PRINTED), b"", b"9 9 200 200 re f"))
     (picture,) = engine.call_args.args
