@@ -1,5 +1,5 @@
-"""The admin pages of clients, API keys, plans, credits and chat settings. None shows a stored
-secret."""
+"""The admin pages of clients, API keys, plans, credits and chat settings. None of the pages shows a
+stored secret."""
 
 import functools
 import json
@@ -48,7 +48,7 @@ admin.site.unregister(Group)
 
 
 class ClientForm(ModelForm):  # type: ignore[type-arg]
-    """A form that validates its values with the shape of the service's argument."""
+    """Validates its values with `ClientChange`, the type that `clients.update` takes."""
 
     by: models.User
 
@@ -63,7 +63,8 @@ class ClientForm(ModelForm):  # type: ignore[type-arg]
 
 
 class ServiceAdmin(TenantAdmin):
-    """An admin page that saves its form through a service, on behalf of the form's user, `by`."""
+    """A base class for admin pages that save their form through a service, on behalf of the user in
+    the form's `by`."""
 
     actions_list: Any = ()
     actions_detail: Any = ()
@@ -83,8 +84,8 @@ class ServiceAdmin(TenantAdmin):
 
 @admin.register(models.Client)
 class ClientAdmin(ServiceAdmin):
-    """Clients. Each is created with an owner, chat settings and a plan: by a registration, or by
-    platform staff here."""
+    """Clients. A registration or platform staff create each client with an owner, chat settings and
+    a plan."""
 
     client_path = "pk"
     changed_by = PLATFORM
@@ -140,8 +141,8 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button(gettext_lazy("Create key"), permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
-        """Create a key, and show its secret once in this response: a Django message could store
-        it in a cookie."""
+        """Create a key, and show its secret once, in this response. It is not shown as a Django
+        message, which may be stored in a cookie."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -164,7 +165,8 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button(gettext_lazy("Edit"), url_path="edit", permissions=["manage"], icon="edit")
     def change_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change the key's name, and its daily cap or its right to write over MCP."""
+        """Change the key's name, and the daily cap (public key) or the right to write over MCP
+        (secret key)."""
         key: models.ApiKey = self.row(request, object_id)
         form = forms.KeyChangeForm(request.POST or None, key=key)
 
@@ -192,8 +194,8 @@ class ApiKeyAdmin(TenantAdmin):
 
 @admin.register(models.Subscription)
 class SubscriptionAdmin(ServiceAdmin):
-    """Platform staff edit the plan and its period here, but not the balance: it changes only by
-    entries of the ledger."""
+    """Plans. Platform staff edit the plan and its period here, but not the balance, which changes
+    only through ledger entries."""
 
     changed_by = PLATFORM
 
@@ -228,7 +230,8 @@ class SubscriptionAdmin(ServiceAdmin):
         return response
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        # Save only edited fields: the balance may change while the form is open.
+        # Save only edited fields. Saving the whole row would overwrite a balance that has changed
+        # since the form was opened.
         if form.changed_data:
             changes = {name: form.cleaned_data[name] for name in form.changed_data}
             credits.change_plan(obj, changes, by=form.by)
@@ -236,7 +239,8 @@ class SubscriptionAdmin(ServiceAdmin):
 
 @admin.register(models.CreditOrder)
 class CreditOrderAdmin(TenantAdmin):
-    """Orders for credits. Staff mark an order as paid, which adds its credits."""
+    """Orders for credits. Platform staff mark an order as paid, which adds its credits, or reject
+    it."""
 
     read_by = PLATFORM
 
@@ -274,10 +278,11 @@ class CreditEntryAdmin(TenantAdmin):
 
 @admin.register(models.ClientConfig)
 class ClientConfigAdmin(TenantAdmin):
-    """The stored chat settings, read-only: the Settings pages change them."""
+    """The stored chat settings. They are read-only here; the Settings pages and the API change
+    them."""
 
     read_by = PLATFORM
-    # The first column links to the row. It is not `client`, which some lists do not show.
+    # The first column links to the row.
     list_display = (
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",

@@ -14,7 +14,8 @@ class Config(AppConfig):
 
 
 class SiteConfig(admin_apps.AdminConfig):
-    """Replaces Django's admin site by our own, with its own sign-in and views for every role."""
+    """Replaces Django's admin site with our own, which has its own sign-in and views for every
+    role."""
 
     default = False
     default_site = "identity.pages.admin_site.Site"

@@ -1,4 +1,5 @@
-"""Authentication: the kinds of access that operations declare, and the password hasher."""
+"""Authentication: the caller of a request, the kinds of access that operations declare, the site's
+authentication backend, and the password hasher."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,8 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: a user or an API key of a client and, with a public key, perhaps a visitor."""
+    """The caller of a request: a client's user or API key. A caller with a public key may also be a
+    known visitor."""
 
     client: Client
     user: User | None = None
@@ -33,7 +35,6 @@ class Principal:
     # The id in the visitor token sent with a public key; None if none was sent.
     visitor_id: int | None = None
     client_id: int = field(init=False)
-    # Whether the caller's key is public.
     is_public_key: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,8 +49,8 @@ class Principal:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """What `Access` compares: a person's role, and `trainer` if they have `can_train`; or the
-        kind of key, `secret key` or `public key`."""
+        """The rights that `Access` checks. For a person, the role, and `trainer` if they have
+        `can_train`. For a key, `secret key` or `public key`."""
         if self.key:
             return (f"{self.key.scope} key",)
         assert self.user
@@ -58,10 +59,10 @@ class Principal:
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
         """The request limits that apply to the caller.
 
-        A person or a secret key has one limit. A public key also has one for each IP address and,
-        if the request costs credits, limits on replies. Requests of visitors with a token that
-        cost no credits have limits per visitor instead, so that many visitors can share an
-        address.
+        A person or a secret key has one limit. A public key also has a limit for each IP address
+        and, if the request costs credits, limits on replies. For a visitor with a token whose
+        request costs no credits, a limit for the visitor and a higher limit for the address apply
+        instead, so that many visitors can share an address.
         """
         factor = self.client.rate_limit_factor
         if self.key is None:
@@ -85,7 +86,7 @@ class Principal:
         return (*self._reply_quotas(key_and_address), *quotas) if costs_credits else quotas
 
     def _reply_quotas(self, key_and_address: str) -> tuple[Quota, ...]:
-        """The limits on requests of a public key that may cause a reply."""
+        """The limits on requests with a public key that may cause a reply."""
         factor = self.client.rate_limit_factor
         of_address = Quota("visitors", key_and_address, scaled(rate_limits.ADDRESS_REPLIES, factor))
         if self.visitor_id is None:
@@ -108,7 +109,7 @@ class Principal:
 class TenantViewSet(OperationViewSet):
     """A viewset that knows the request's caller, and the caller's `client`, `user` and `key`."""
 
-    # Unset in operations that anybody may call.
+    # Unset in operations that anyone may call.
     caller: Principal
 
     @property
@@ -127,8 +128,9 @@ class TenantViewSet(OperationViewSet):
 
 
 class Argon2(Argon2PasswordHasher):
-    """Argon2id with two passes over 48 MiB in one lane: about 80 ms on one core. With Django's
-    defaults, a few sign-ins at once would use up a small machine's cores and memory."""
+    """Argon2id with two passes over 48 MiB in one lane, which takes about 80 ms on one core. With
+    Django's defaults, a few simultaneous sign-ins would use up a small machine's cores and
+    memory."""
 
     time_cost = 2
     memory_cost = 49_152  # KiB
@@ -144,7 +146,8 @@ class Argon2(Argon2PasswordHasher):
 
 
 class SiteBackend(ModelBackend):
-    """Checks passwords for the site. Failures here and at the API count against the same limit."""
+    """Checks passwords for the site. Failed sign-ins to the site and to the API count against the
+    same limit."""
 
     def authenticate(
         self,
@@ -197,8 +200,8 @@ def _principal(user: User) -> Principal:
 
 
 def _person(request: HttpRequest) -> Principal | None:
-    """The person whom the access token belongs to; None if there is no token. Raises a 401 if the
-    token is invalid."""
+    """The person to whom the access token belongs; None if there is no token. Raises a 401 if the
+    token is invalid, or a 503 if the client is frozen."""
     token = bearer_token(request)
     if not token:
         return None
@@ -229,8 +232,8 @@ def _person_or_token_in_form(request: HttpRequest) -> Principal | None:
 
 
 def session_check(request: HttpRequest) -> Callable[[], bool]:
-    """Return a function that says whether the request's sign-in is still valid and its client not
-    frozen. Streams call it from time to time."""
+    """Return a function that checks whether the request's sign-in is still valid and the client is
+    not frozen. Streams call the function periodically."""
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
 
     def is_still_admitted() -> bool:
@@ -242,11 +245,11 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
 
 def _api_key(request: HttpRequest) -> Principal | None:
     """The caller with the key in the `API-KEY` header; None if there is no header. Raises a 401 if
-    the key is invalid.
+    the key is invalid, or a 503 if the client is frozen.
 
-    Raises a 403 if a public key comes from a website that its bot does not allow. Our own widget
-    may use it, and so may requests without an `Origin`, which only browsers send: the check keeps
-    other websites out, but proves nobody's identity.
+    Raises a 403 if a page of a website that the bot does not allow sends a public key. Our own
+    widget may send any public key, and so may programs, which need not send an `Origin`. So the
+    check keeps other websites out, but does not prove who the caller is.
     """
     presented = request.headers.get("API-KEY")
     if not presented:
@@ -256,7 +259,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
         raise InvalidApiKey
     ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
-    # Which pages may embed the widget is limited by the widget's Content-Security-Policy.
+    # The widget's Content-Security-Policy limits which pages may embed it.
     is_own = origin is not None and origin.partition("://")[2] == request.get_host()
     if key.scope == KeyScope.PUBLIC and origin is not None and not is_own:
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
@@ -281,8 +284,9 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
 def _person_or(
     find_key: Callable[[HttpRequest], Principal | None],
 ) -> Callable[[HttpRequest], Principal | None]:
-    """Return a function that finds the caller: a person if there is an `Authorization` header,
-    otherwise a key by `find_key`."""
+    """Return a function that finds the caller: a person if there is an `Authorization` header, or
+    the caller that `find_key` returns if there is an `API-KEY` header. With neither header, the
+    function returns None."""
 
     def find(request: HttpRequest) -> Principal | None:
         if "Authorization" in request.headers:
@@ -299,7 +303,8 @@ def _any_bot_allows(origin: str) -> bool:
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether the host of `origin` matches one of the patterns; `*.` stands for any subdomain."""
+    """Whether the host of `origin` matches one of the patterns. A pattern that starts with `*.`
+    matches every subdomain."""
     host = origin_host(origin)
     hosts = [pattern.lower().strip() for pattern in patterns]
     return host is not None and any(
@@ -310,8 +315,8 @@ def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
 
 
 def origin_host(origin: str) -> str | None:
-    """The host name of an https `Origin`, without the port; None for any other. Plain http is
-    accepted only from the same machine, for development."""
+    """The host name of an `Origin` without the port; None if the origin is invalid or does not use
+    https. Plain http is accepted only from the same machine, for development."""
     try:
         parts = urlsplit(origin)
         host = (parts.hostname or "").rstrip(".")
@@ -333,7 +338,8 @@ _KEYS = (*_SECRET_KEY, "public key")
 BEARER = Access(("bearer",), _person, _AGENTS, _VIEWER)
 # A person's own account, such as signing out.
 BEARER_ANY_ROLE = Access(("bearer",), _person, _AGENTS + _VIEWER)
-# To revoke a token (RFC 7009). Without a header, the token in the form is the credential.
+# To revoke a token (RFC 7009). Without an `Authorization` header, the token in the form is the
+# credential.
 BEARER_OR_TOKEN_IN_FORM = Access(("bearer",), _person_or_token_in_form, _AGENTS + _VIEWER)
 # For streams that a browser opens: EventSource cannot send headers, so the URL has a ticket.
 BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _AGENTS + _VIEWER)
@@ -343,11 +349,11 @@ TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 ADMIN = Access(("bearer",), _person, _ADMINS)
 API_KEY = Access(("api_key",), _api_key, _KEYS, (), MissingApiKey, _any_bot_allows)
 SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), MissingApiKey)
-# Work on customers, at the desk or by the client's own server.
+# Work on chats and customers, at the desk or by the client's own server.
 BEARER_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _SECRET_KEY, _VIEWER
 )
-# For MCP: everybody except visitors. Each tool decides what the caller may do.
+# For MCP: people of any role and secret keys. Each tool decides what the caller may do.
 ANY_ROLE_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _VIEWER + _SECRET_KEY
 )

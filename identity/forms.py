@@ -1,4 +1,4 @@
-"""The site's forms for companies, people, keys, credits and chat settings."""
+"""The site's forms for registrations, people, passwords and API keys."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
 from identity.shapes.fields import time_zones
 
-# The default daily cap of a public key, in credits: half of a trial's, so that one day of misuse
-# cannot use them up. It suffices for a small shop: 500 quoted replies, or 50 of a model's most
-# expensive ones.
+# The default daily cap of a public key, in credits. It is half of a trial's credits, so that one
+# day of misuse cannot use up a trial. It is enough for a small shop: 500 replies that quote
+# content, or 50 of the most expensive replies from a model.
 PAGES_DAILY_CREDITS = 500
 _LIFETIMES = [
     (0, gettext_lazy("Never")),
@@ -30,8 +30,9 @@ _LIFETIMES = [
 
 
 def check_own_password(user: User, password: str) -> None:
-    """Raise a ValidationError unless this is the password of the signed-in person. A wrong password
-    counts as a failed sign-in, so that nobody can guess it without limit in an open session."""
+    """Raise a ValidationError unless this is the user's password and the user may sign in with it.
+    A wrong password counts as a failed sign-in, so that whoever finds an open session cannot guess
+    the password without limit."""
     try:
         authenticated = logins.authenticate(
             email=user.email, password=password, address=current_address(), admits_staff=True
@@ -43,7 +44,7 @@ def check_own_password(user: User, password: str) -> None:
 
 
 class CompanyForm(ServiceForm):
-    """A new company, and its owner."""
+    """A new company and its owner."""
 
     company_name = forms.CharField(label=gettext_lazy("Company"), max_length=200)
     full_name = forms.CharField(
@@ -99,7 +100,8 @@ class RegistrationForm(CompanyForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Keep the typed password if another field has an error; the page is never cached.
+        # Keep the typed password if another field has an error. This is safe, because the page is
+        # never cached.
         password: Any = self.fields["password"].widget
         password.render_value = True
 
@@ -110,7 +112,8 @@ class RegistrationForm(CompanyForm):
         return password
 
     def clean_timezone(self) -> str:
-        """The browser's time zone, or UTC if it is unknown: nobody could correct a hidden field."""
+        """The browser's time zone, or UTC if the server does not know that zone. There is no error
+        message, because people cannot correct a hidden field."""
         name: str = self.cleaned_data["timezone"]
         return name if name in time_zones() else "UTC"
 
@@ -120,7 +123,7 @@ class ResendForm(forms.Form):
 
 
 class ConfirmForm(ServiceForm):
-    """The token of a mailed link, and the password of the registration."""
+    """The token of a mailed link, and the password chosen at registration."""
 
     token = token_field()
     password = forms.CharField(
@@ -160,7 +163,7 @@ class RightsForm(ServiceForm):
     )
 
     def offer_roles(self, by: User) -> None:
-        """Offer only the roles that this person may give."""
+        """Offer only the roles that `by` may give."""
         field: Any = self.fields["role"]
         may_make_owners = by.is_superuser or by.role == Role.OWNER
         self.offer(
@@ -223,7 +226,8 @@ class ProfileForm(ServiceForm):
 
 
 def languages_for(person: User) -> list[tuple[str, str]]:
-    """The site's languages as choices, with the person's own even if the site lacks it."""
+    """The site's languages as choices, and the person's own language even if the site does not have
+    it."""
     site_languages = dict(settings.LANGUAGES)
     return [*({person.language: person.language} | site_languages).items()]
 
@@ -245,7 +249,7 @@ def daily_credits_field() -> forms.IntegerField:
 
 
 def mcp_write_field() -> forms.BooleanField:
-    """Return a new form field for whether MCP clients may write with a secret key."""
+    """Return a new form field that says whether MCP clients may send messages with a secret key."""
     return forms.BooleanField(
         label=gettext_lazy("MCP clients can reply to customers"),
         required=False,
@@ -298,7 +302,8 @@ class KeyForm(ServiceForm):
         self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
-        """Drop the field that the chosen type of key does not have: the form shows both."""
+        """Reset the field that does not apply to the chosen type of key. The form shows the fields
+        of both types."""
         if self.cleaned_data.get("scope") == KeyScope.PUBLIC:
             self.cleaned_data["mcp_write"] = False
         else:

@@ -1,6 +1,7 @@
-"""Callers for tests: Ann owns client A, Ben is an agent of client A, Cara owns client B.
+"""Clients, callers and browsers for tests. Ann is an owner of client A, Ben is an agent of client
+A, and Cara is an owner of client B.
 
-Cara must see nothing of client A.
+Cara must not see anything of client A.
 """
 
 import uuid
@@ -54,7 +55,7 @@ class Person:
         return self.browser.delete(path, headers={**self.headers, **headers})
 
     def upload(self, path: str, **fields: Any) -> Any:
-        """Send a multipart body: file objects, lists of these, and plain fields."""
+        """Send a multipart body with file objects, lists of file objects, and plain fields."""
         return self.browser.post(path, fields, headers=self.headers)
 
     def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
@@ -106,8 +107,8 @@ def fill_in_sign_in(screen: Page, user: User) -> None:
 
 
 def enter_site(screen: Page, user: User) -> None:
-    """Open the site as a signed-in person. Faster than `sign_in` by half a second, since it skips
-    the form and two password hashes."""
+    """Open the site as a signed-in person. This is half a second faster than `sign_in`, because it
+    skips the form and hashes no passwords."""
     request = RequestFactory().get("/")
     request.session = site_sessions.SessionStore()
     site_sessions.begin(request, user)
@@ -125,7 +126,7 @@ def signed_in(user: User | None) -> Browser:
 
 
 def sign_out(screen: Page) -> None:
-    """Sign out of the site, and wait until that is done."""
+    """Sign out of the site, and wait for the next page."""
     with screen.expect_navigation(wait_until="commit"):
         screen.locator("#logout-form").evaluate("form => form.submit()")
 

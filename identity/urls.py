@@ -1,4 +1,4 @@
-"""Paths of the tags `identity` and `config`."""
+"""The paths of the API's tags `identity` and `config`, and a redirect for links in old mails."""
 
 from django.urls import path
 from django.views.generic import RedirectView
@@ -48,7 +48,8 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    # The URL in mails that were sent until 2026; browsers keep the token after the `#`.
+    # The URL in mails that were sent until 2026. Browsers keep the token after the `#` when they
+    # follow the redirect.
     path("reset-password", RedirectView.as_view(pattern_name="admin:choose_password")),
     # config
     path(

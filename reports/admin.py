@@ -1,4 +1,4 @@
-"""The site's read-only pages of large exports."""
+"""The site's read-only pages for large exports."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ COLORS: dict[str, str] = {
 
 @admin.register(Export)
 class ExportAdmin(TenantAdmin):
-    """Exports that a worker writes or has written."""
+    """Large exports, which a worker writes."""
 
     list_display = ("file_name", "client", "shown_status", "progress", "rows", "created_by",
                     "created_at", "expires_at")  # fmt: skip

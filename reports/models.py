@@ -1,4 +1,4 @@
-"""The rows of reports: large exports, muted warnings, message counts."""
+"""The models of reports: large exports, muted warnings, and figures of conversations."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -23,7 +23,7 @@ class Export(TenantModel):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_by = models.ForeignKey(User, on_delete=models.CASCADE)
-    # The question, with the first and the last day of its period.
+    # The parameters of the report, with the first and the last day of its period.
     param = models.JSONField()
     status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.QUEUED)
     # The number of rows when the export was requested, and the percentage of them written so far.
@@ -46,7 +46,7 @@ class Export(TenantModel):
 
 
 class WarningMute(TenantModel):
-    """A kind of warning that an owner or admin of a client has muted for some time."""
+    """A kind of warning that an owner or admin of a client has muted until a certain time."""
 
     code = models.CharField(max_length=30)
     muted_until = models.DateTimeField()
@@ -62,7 +62,7 @@ class WarningMute(TenantModel):
 
 
 class ChatStats(TenantModel):
-    """Figures of a conversation's messages up to `last_seq`.
+    """Figures computed from a conversation's messages up to `last_seq`.
 
     A periodic job updates the row, so that reports read only later messages. If there is no row, a
     report reads all messages of the conversation.

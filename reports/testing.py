@@ -50,7 +50,8 @@ _NAMES |= {"Conversation": "chat_id", "Rating": "rating"}
 
 
 def fill(bot: Any, began: datetime, *, chats: int) -> None:
-    """Create conversations after a time, with messages, credits, ratings and handovers."""
+    """Create conversations from the time `began` on, with messages, credits, ratings and
+    handovers."""
     for number in range(chats):
         at = began + timedelta(minutes=47 * number)
         is_ended = number % 3 == 0
@@ -72,7 +73,8 @@ def fill(bot: Any, began: datetime, *, chats: int) -> None:
 
 
 def change_old_chat(bot: Any) -> None:
-    """Add a message, a rating and a handover to an old conversation."""
+    """Add a message, a rating and a handover to the oldest open conversation that was not handed
+    over."""
     chat = bot.conversations.filter(handed_off_at=None, status="open").order_by("created_at")[0]
     put_message(chat, "bot", receipt={"credits": 5})
     Feedback.objects.create(client_id=chat.client_id, conversation=chat, rating=3)
@@ -102,7 +104,7 @@ def questions() -> Any:
 
 
 def _total(table: list[list[str]], name: str) -> int:
-    """The sum of a column; of a column of yes and no, the number of yes."""
+    """The sum of a column or, if it contains yes and no, the number of yes values."""
     index = table[0].index(name)
     cells = [row[index] for row in table[1:]]
     is_yes_or_no = name in {"handed_off", "bot_resolved"} and "chat_id" in table[0]
@@ -113,7 +115,7 @@ def _total(table: list[list[str]], name: str) -> int:
 
 
 def _totals_of_rows(table: list[list[str]]) -> dict[str, int]:
-    """The totals, computed from a table with a row for each conversation."""
+    """The totals that are computed from a table with a row for each conversation."""
     rated = [row for row in table[1:] if row[table[0].index("rating")]]
     summed = ("messages", "credits_used", "handed_off", "bot_resolved")
     return {"chats": len(table) - 1, "rating_count": len(rated)} | {
@@ -122,8 +124,8 @@ def _totals_of_rows(table: list[list[str]]) -> dict[str, int]:
 
 
 def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
-    """Check that the totals agree with the groups and both files and, if there are no filters, with
-    the overview. Returns the totals."""
+    """Check that a report's totals agree with its exported rows and groups in both file formats
+    and, if there are no filters, with the overview. Returns the totals."""
 
     def exported(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})

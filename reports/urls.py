@@ -1,4 +1,4 @@
-"""The paths of the tag `report`, and of the site's pages of reports, warnings and failures."""
+"""The paths of the API's tag `report`, and of the site's pages for which this app has the views."""
 
 from django.contrib import admin
 from django.urls import path

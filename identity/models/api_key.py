@@ -13,8 +13,8 @@ class KeyScope(models.TextChoices):
 
 
 class ApiKey(TenantModel):
-    """An API key for a server (`secret`), or for a website and one bot (`public`). Of a secret key,
-    only the prefix and a keyed hash are stored."""
+    """An API key for a server (`secret`), or for a website and one bot (`public`). For a secret
+    key, only the prefix and a keyed hash are stored."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="api_keys")
     # The id of the key's bot; not a foreign key, since bots are in a higher app. Null: a secret key
@@ -24,17 +24,18 @@ class ApiKey(TenantModel):
     scope = models.CharField(max_length=10, choices=KeyScope)
     prefix = models.CharField(max_length=12, unique=True)
     secret_hash = models.CharField(max_length=64)
-    # The full text of a public key, which every visitor of its website can read. Empty for a secret
-    # key, and for a public key that is older than this column.
+    # The full text of a public key, which every visitor of the website can read anyway. Empty for
+    # secret keys, and for public keys that are older than this column.
     public_key = models.CharField(max_length=100, db_default="", blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-    # A lower request limit than the scope's usual one; null: the usual one.
+    # A request limit that is lower than the usual limit of the scope; null: the usual limit.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # The credits that chats opened with the key may cost in a day (UTC); null: no cap.
+    # The maximum number of credits that chats opened with the key may cost in a day (UTC); null: no
+    # cap.
     daily_credits = models.PositiveIntegerField(null=True)
     # Whether MCP tools that message customers may be called with the key.
     mcp_write = models.BooleanField(db_default=False)

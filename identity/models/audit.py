@@ -8,12 +8,13 @@ from identity.models.api_key import ApiKey
 from identity.models.client import Client, TenantModel
 from identity.models.user import User
 
-# Separators of codes become spaces for display.
+# Separators in codes become spaces for display.
 _SPACES = str.maketrans("._:", "   ")
 
 
 class AuditEvent(TenantModel):
-    """Who granted, revealed or changed what. Append-only; contains no secrets.
+    """An action, such as a change, a sign-in or an export, and who took it. Append-only; contains
+    no secrets.
 
     An event outlives the rows that it references, so there are no foreign key constraints.
     """
@@ -26,7 +27,7 @@ class AuditEvent(TenantModel):
     action = models.CharField(max_length=60)
     # The object of the action, for example "user:12".
     subject = models.CharField(max_length=100, default="", blank=True)
-    # The changed fields, with their values unless those are secret or a customer's data.
+    # The changed fields. Their values are included unless they are secret or a customer's data.
     changes = models.JSONField(default=dict)
     address = models.CharField(max_length=64, default="", blank=True)
     request_id = models.CharField(max_length=64, default="", blank=True)
@@ -45,9 +46,10 @@ class AuditEvent(TenantModel):
 
 
 class AuditLink(TenantModel):
-    """A link of a client's hash chain: a hash over an event and the previous link's hash.
+    """A link in a client's hash chain: a hash over an event and the previous link's hash.
 
-    A trigger writes the links one after the other at commit; the application may only read them.
+    A database trigger writes a client's links one at a time, at commit. The application may only
+    read them.
     """
 
     client = models.ForeignKey(
@@ -66,15 +68,16 @@ class AuditLink(TenantModel):
 
 
 class AuditAnchor(TenantModel):
-    """Replaces the rows of a month that retention removed; the chain continues from its hash."""
+    """Replaces the events of a month that were removed because of their age. The chain continues
+    from the anchor's hash."""
 
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
     # The first day of the month.
     month = models.DateField()
-    # The number of removed rows, and the hash of the last one.
+    # The number of removed links, and the hash of the last one.
     rows = models.PositiveIntegerField()
     hash = models.CharField(max_length=64)
-    # The text of `statement()`, encrypted with FIELD_KEYS: only the platform can have written it.
+    # The text of `statement()`, encrypted with FIELD_KEYS, which proves that the platform wrote it.
     seal = EncryptedTextField()
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Access tokens of clients' people at messaging providers."""
+"""The access tokens with which clients connect accounts at messaging providers."""
 
 from django.db import models
 
@@ -9,8 +9,8 @@ from identity.models.user import User
 
 
 class ChannelAccessToken(TenantModel):
-    """The access token of a person of the client at a messaging provider, with which accounts are
-    connected. Encrypted; a client has one for each channel."""
+    """The access token that one of the client's people has at a messaging provider. It is used to
+    connect accounts, and is stored encrypted. A client has one token for each channel."""
 
     # Set before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""The client, and the base class of all rows that belong to one."""
+"""The client, and the base class of models whose rows belong to a client."""
 
 from typing import Self, TypeVar
 
@@ -16,12 +16,13 @@ class Client(models.Model):
     name = models.CharField(max_length=200)
     code = models.SlugField(max_length=60, unique=True)
     default_language = models.CharField(max_length=20, default="en")
-    # The languages that the client's bots offer and that new bots start with; empty: the languages
-    # of all its enabled bots.
+    # The languages that the client offers and that new bots start with; empty: the languages of all
+    # enabled bots.
     languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     is_disabled = models.BooleanField("disabled", default=False)
-    # Set while the client is being moved to another cell: its requests are refused, its jobs wait.
+    # Set while the client is being moved to another cell: its requests are refused, and its jobs
+    # wait.
     frozen_at = models.DateTimeField(null=True, editable=False)
     # Multiplies the request limits of the client's people and keys.
     rate_limit_factor = models.FloatField(

@@ -1,4 +1,4 @@
-"""A client's chat settings, and who gets its notifications by mail."""
+"""A client's chat settings, and its settings for mailed notifications."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -22,26 +22,27 @@ class ClientConfig(TenantModel):
     business_hours = models.JSONField(default=list)
     # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
     holidays = models.JSONField(default=list)
-    # Texts by language; `handoff_message` as well.
+    # Texts by language, like `handoff_message`.
     out_of_hours_message = models.JSONField(default=dict)
     assign_strategy = models.CharField(
         max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
     )
-    # Automatic assignment stops at this many open chats of an agent; the agent may take more.
+    # Automatic assignment skips agents who have this many open chats. They may still take more.
     agent_capacity = models.PositiveSmallIntegerField(default=5)
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
     # Whether the bot asks the customer to rephrase the first question that it cannot answer. Null:
-    # yes in chats of the widget and of messaging channels, no in those of the client's server.
+    # yes in chats of the widget and of messaging channels, no in chats that come through the
+    # client's server.
     ask_again_before_handoff = models.BooleanField(null=True)
-    # Whether the bot goes on answering while a chat waits for an agent.
+    # Whether the bot keeps answering while a chat waits for an agent.
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
     # The client's own texts for other automatic messages: by message name, then by language.
     automatic_messages = models.JSONField(default=dict)
-    # The lowest probability (0..1) of being right at which a bot still answers.
+    # A bot answers only if the probability (0..1) that its answer is right is at least this high.
     answer_threshold = models.FloatField(default=0.77)
-    # Whether the extractive engine answers if the model fails; if not, the bot hands over.
+    # Whether the extractive engine answers if the model fails. Otherwise the bot hands over.
     fallback_to_extractive = models.BooleanField(default=True)
     # Whether a second model call checks that the documents support each answer.
     confirm_answers = models.BooleanField(default=True, db_default=True)
@@ -69,7 +70,7 @@ class ClientConfig(TenantModel):
     silent_channels = models.JSONField(default=list)
     # What a provider charges for a message, by the message category that the provider reports.
     message_prices = models.JSONField(default=dict)
-    # Days for which ended chats are kept; null: forever.
+    # The number of days for which ended chats are kept; null: forever.
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
 

@@ -24,8 +24,8 @@ class Subscription(TenantModel):
     # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest level, in per cent of credits_included, that a warning was sent for since credits
-    # were last added; null: none was sent.
+    # The lowest level, in percent of credits_included, about which the client has been warned since
+    # credits were last added; null: no warning was sent.
     lowest_warning_level = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.
@@ -48,7 +48,7 @@ class Subscription(TenantModel):
 class EntryKind(models.TextChoices):
     """Why a balance changed."""
 
-    GRANT = "grant"  # included in a plan or its next period
+    GRANT = "grant"  # included in the plan, or added because the plan is unlimited
     TOP_UP = "top_up"
     RESERVE = "reserve"  # before an AI call
     SETTLE = "settle"  # the call succeeded: the unused part of a reservation is returned
@@ -131,7 +131,7 @@ class CreditOrder(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["client", "reference"], name="credit_order_unique")
         ]
-        # A client's orders, newest first.
+        # For queries of a client's orders, newest first.
         indexes = [models.Index(fields=["client", "-id"], name="credit_orders")]
 
     def __str__(self) -> str:

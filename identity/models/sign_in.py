@@ -1,4 +1,5 @@
-"""Sessions, tokens, second factors, limited attempts, and clients' own sign-in providers."""
+"""Sessions, tokens, second factors, attempts that count against limits, and clients' own sign-in
+providers."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.base_session import AbstractBaseSession
@@ -12,7 +13,7 @@ from identity.models.user import User
 
 
 class RefreshToken(TenantModel):
-    """One refresh token, as a keyed hash. A family is one sign-in and all its rotations."""
+    """A refresh token, stored as a keyed hash. All tokens of one sign-in have the same `family`."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_tokens")
     family = models.UUIDField()
@@ -34,11 +35,12 @@ class RefreshToken(TenantModel):
 class SiteSession(AbstractBaseSession):
     """One sign-in to the site: a Django session with a reference to its user.
 
-    `session_key` is a hash of the browser's key, so a reader of the table cannot use any session.
+    `session_key` is a hash of the browser's cookie, so that nobody who reads the table can use a
+    session.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
-    # The family of the access tokens issued for the session, which become invalid with it.
+    # The family of the access tokens issued for the session. They become invalid when it ends.
     token_family = models.UUIDField(null=True, unique=True)
 
     @staticmethod
@@ -48,7 +50,8 @@ class SiteSession(AbstractBaseSession):
 
 
 class Impersonation(models.Model):
-    """An impersonation: the session's person sees the site as `user`, one of a client's people."""
+    """An impersonation: the staff member who signed in with `session` sees the site as `user`, one
+    of a client's people."""
 
     session = models.OneToOneField(
         SiteSession, on_delete=models.CASCADE, related_name="impersonation"
@@ -60,8 +63,8 @@ class Impersonation(models.Model):
 
 
 class SecondFactor(models.Model):
-    """A person's TOTP secret and hashes of recovery codes. People without a row sign in by password
-    alone."""
+    """A person's TOTP secret and hashes of recovery codes. People without a row need no code to
+    sign in."""
 
     # Set before the insert, since the encryption binds the secret to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -78,7 +81,7 @@ class SecondFactor(models.Model):
 
 
 class AttemptKind(models.TextChoices):
-    """Operations with a limit on attempts."""
+    """The operations that have a limit on attempts."""
 
     SIGN_IN = "sign_in"
     CODE = "code"
@@ -87,7 +90,8 @@ class AttemptKind(models.TextChoices):
     REGISTER = "register"
     CONFIRM = "confirm"
     PROVIDER = "provider"
-    # These need a credential, but anybody can register to get one, and they mail any address.
+    # These two need a credential, but anyone can register to get one and then send mail to any
+    # address.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"
     # Requests for a company's sign-in link, and mails with a link that were sent to a mailbox.
@@ -100,16 +104,17 @@ class AttemptKind(models.TextChoices):
 
 
 class Attempt(models.Model):
-    """An attempt that counts against a limit; a successful sign-in deletes the earlier ones."""
+    """An attempt that counts against a limit. A successful sign-in deletes the account's earlier
+    attempts from the same address."""
 
     kind = models.CharField(max_length=10, choices=AttemptKind)
-    # A keyed hash, since people sometimes type a password into the e-mail field.
+    # A keyed hash, because people sometimes type a password into the email field.
     account_hash = models.CharField(max_length=64)
     address = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
     class Meta:
-        # For recent attempts from an IP address, and for an account.
+        # For queries of recent attempts by IP address and by account.
         indexes = [
             models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
             models.Index(fields=["kind", "account_hash"], name="attempt_account"),
@@ -120,7 +125,7 @@ class Attempt(models.Model):
 
 
 class PasswordReset(TenantModel):
-    """A one-time link to set a password, sent by mail; only its keyed hash is stored."""
+    """A one-time link to set a password, sent by mail. Only a keyed hash of its token is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     token_hash = models.CharField(max_length=64, unique=True)
@@ -157,7 +162,7 @@ class SignInProvider(TenantModel):
 
 
 class ProviderAccount(TenantModel):
-    """A person's account at the client's provider, identified by its `sub`."""
+    """A person's account at the client's provider. The provider's `sub` claim identifies it."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     issuer = models.CharField(max_length=500)

@@ -1,4 +1,4 @@
-"""Users, of clients and of the platform, and their saved views."""
+"""The users, who are people of clients or platform staff, and their saved views."""
 
 from typing import Any
 
@@ -33,10 +33,11 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A client's user, or one of the platform staff: a superuser without a client."""
+    """One of a client's people, or a member of the platform staff, who is a superuser without a
+    client."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, null=True, related_name="users")
-    # In lower case, so that an address belongs to one account.
+    # In lower case, so that no two accounts have the same address.
     email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
     # Shown to customers next to the name.
@@ -70,13 +71,13 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.email
 
     def get_full_name(self) -> str:
-        """The person's name, under the method name that Django's templates call."""
+        """The person's name. Django's templates call a method with this name."""
         return self.full_name
 
     @property
     def picture_url(self) -> str:
-        """The picture's current URL. That of an upload is computed, since the platform's URL may
-        have changed since then."""
+        """The picture's current URL. The URL of an uploaded picture is computed, because the
+        platform's URL may have changed since the upload."""
         return media.public_url(str(self.avatar_file)) if self.avatar_file else self.avatar_url
 
     @property
@@ -86,13 +87,15 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_invited(self) -> bool:
-        """Whether a client's user has neither chosen a password nor signed in yet."""
+        """Whether the user is one of a client's people, is not disabled, and has neither chosen a
+        password nor signed in yet."""
         has_never_entered = self.last_login is None and not self.has_usable_password()
         return has_never_entered and self.client_id is not None and not self.is_disabled
 
     @property
     def is_staff(self) -> bool:
-        """Whether the user may use the site, as clients' users may. Django requires this name."""
+        """Whether the user may use the site, which clients' people and platform staff may. Django
+        requires this name."""
         return self.is_superuser or self.client_id is not None
 
     @property
@@ -105,7 +108,7 @@ class SavedView(models.Model):
     """A person's saved view of one of the site's lists, or a saved report: a query with a name."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
-    # The list, such as "chats.conversation"; or "reports.adhoc".
+    # The list, such as "chats.conversation", or "reports.adhoc" for a saved report.
     list_name = models.CharField(max_length=60)
     name = models.CharField(max_length=80)
     query = models.TextField(blank=True)

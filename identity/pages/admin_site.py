@@ -1,4 +1,5 @@
-"""The site's own views: sign-in, the home of each role, and a person's own account."""
+"""The admin site for platform staff and clients' people: its URLs, its access checks, and the views
+for sign-in, the home page, the desk, and a person's own password and sign-ins."""
 
 import functools
 from collections import Counter
@@ -78,7 +79,8 @@ SETTINGS_PAGES = {
 
 
 class SignInForm(AuthenticationForm):
-    """E-mail address and password. Shows an error after too many failures."""
+    """Asks for the email address and the password. Shows an error after too many failures, or if
+    the person must sign in at the company's own provider."""
 
     wait_seconds = 0
 
@@ -94,8 +96,8 @@ class SignInForm(AuthenticationForm):
 
 
 class SignIn(LoginView):
-    """The sign-in form. Afterwards people go to the page that they asked for, or to the home of
-    their role."""
+    """The sign-in page. After signing in, people go to the page that they requested or to their
+    home page."""
 
     form_class = SignInForm
     template_name = "admin/sign_in.html"
@@ -121,7 +123,8 @@ class SignIn(LoginView):
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):
-    """Asks for the current password, whose failures count as failed sign-ins, and for a new one."""
+    """Asks for the current password and a new one. A wrong current password counts as a failed
+    sign-in."""
 
     user: User
 
@@ -190,7 +193,7 @@ class Site(UnfoldAdminSite):
             ),
             path("signed-in/", self._open(provider_sign_in.callback), name="provider_signed_in"),
             *self._settings_urls(),
-            # Django's sign-in page links to the path with this name.
+            # Unfold's sign-in template links to the path with this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),
         ]
 
@@ -203,15 +206,17 @@ class Site(UnfoldAdminSite):
         return urls
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
-        """Wrap a view that needs no sign-in: never cached, and protected against CSRF."""
+        """Wrap a view that needs no sign-in, so that it is never cached and is protected against
+        CSRF."""
         # Keep the view's attributes, such as whether it makes outgoing calls.
         wrapped = functools.update_wrapper(functools.partial(view, self), view)
         return never_cache(csrf_protect(wrapped))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Wrap a view that needs a sign-in. Platform staff without a required second factor are
-        redirected to its set-up. During an impersonation, writes and the views of a person's own
-        account are refused. For a frozen client, everything is refused."""
+        redirected to its set-up. During an impersonation, writes, the views of a person's own
+        account and tokens for the desk are refused. For people of a frozen client, everything is
+        refused."""
         admin_view = super().admin_view(view, cacheable)
 
         @functools.wraps(admin_view)
@@ -250,7 +255,7 @@ class Site(UnfoldAdminSite):
         return TemplateResponse(request, f"admin/{template}.html", full_context, status=status)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """The home of the client or of the platform. Agents are redirected to their desk."""
+        """The home page of the client or of the platform. Agents are redirected to their desk."""
         user = viewer(request)
         if not user.is_superuser and user.role == Role.AGENT:
             return redirect("admin:desk")
@@ -258,9 +263,9 @@ class Site(UnfoldAdminSite):
         return super().index(request, {"title": title, **(extra_context or {})})
 
     def desk(self, request: HttpRequest) -> HttpResponse:
-        """The agents' desk, which has its own template and a strict policy, since it shows texts
-        from strangers. An impersonation is redirected to the list of chats: an open desk would
-        make the agent appear present."""
+        """The agents' desk. It shows texts from strangers, so it has a strict
+        Content-Security-Policy. During an impersonation, it redirects to the list of chats, because
+        an open desk would make the agent appear present."""
         if is_impersonated(request):
             return redirect("admin:chats_conversation_changelist")
         user = viewer(request)
@@ -270,8 +275,8 @@ class Site(UnfoldAdminSite):
         return page
 
     def desk_token(self, request: HttpRequest) -> HttpResponse:
-        """Exchange the session for an API access token. A desk that nobody has used since its last
-        token sends the header `Unattended`."""
+        """Return an API access token for the session. A desk that nobody has used since it got its
+        last token sends the header `Unattended`."""
         user = viewer(request)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -295,13 +300,14 @@ class Site(UnfoldAdminSite):
         return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=listed)
 
     def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
-        """The saved views of a list that the reader may use, each with whether they may delete
-        it."""
+        """The saved views of a list that the viewer may use, each with a flag that says whether the
+        viewer may delete it."""
         user = viewer(request)
         return saved_view_services.seen_by(user, page)
 
     def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
-        """Record the export of a list's rows in the audit log of each client that owns some."""
+        """Record the export of a list in the audit log of each client that owns some of the rows.
+        `rows` holds the number of rows by client id."""
         user = viewer(request)
         # An export without rows is recorded too.
         for client_id, count in (rows or {user.client_id: 0}).items():

@@ -1,5 +1,5 @@
-"""The audit log and the background jobs on the site. Nothing is edited here; jobs can be retried or
-cancelled."""
+"""The audit log and the background jobs on the site. Rows cannot be edited, but jobs can be retried
+or cancelled."""
 
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -25,10 +25,10 @@ from identity import models
 from identity.pages import audit_labels
 from identity.services import cancel_job
 
-# The maximum number of characters of an event's changes that are shown. Some are long, such as
-# opening hours; an export of the log has all of them.
+# The maximum number of characters of an event's changes that are shown. Some changes are long, such
+# as those of opening hours. The API's export contains them in full.
 _MAX_CHANGES_CHARS = 600
-# How many of the newest events a search in the changes reads.
+# The number of newest events that a search in `changes` reads.
 _MAX_EVENTS_SEARCHED = 10_000
 
 
@@ -50,7 +50,7 @@ def _with_subject_labels(rows: Any) -> list[models.AuditEvent]:
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(TenantAdmin):
-    """The audit log: read-only, which the database enforces, too."""
+    """The audit log. It is read-only, which the database enforces as well."""
 
     read_by = ADMINS
 
@@ -73,8 +73,8 @@ class AuditEventAdmin(TenantAdmin):
         return row and _with_subject_labels([row])[0]
 
     def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
-        """A filter for the events whose field contains the word. It also searches the labels of
-        actions and subjects, and the text of recent changes."""
+        """A filter for the events whose field contains the word. For actions and subjects, it
+        searches their labels as well. For changes, it searches only the newest events."""
         if name == "changes":
             newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
             oldest = newest[_MAX_EVENTS_SEARCHED:].first() or 0
@@ -88,7 +88,8 @@ class AuditEventAdmin(TenantAdmin):
         return condition
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
-        """Prefetch the client: a join would drop the platform's own events, which have none."""
+        """The events, with the client prefetched. A join would drop the platform's own events,
+        because no client has their client id."""
         return super().get_queryset(request).prefetch_related("client")
 
     def about(self, subject: str, row: Any) -> list[Entry]:
@@ -108,7 +109,8 @@ class AuditEventAdmin(TenantAdmin):
         ]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
-        """The label and the URL of a link to the log, filtered by a row."""
+        """The label and the URL of a link to the audit log that shows only the events with this
+        subject."""
         path = reverse("admin:identity_auditevent_changelist")
         label = gettext("View all in the audit log")
         return label, f"{path}?{urlencode({'subject__exact': subject})}"
@@ -128,7 +130,7 @@ class AuditEventAdmin(TenantAdmin):
 
 
 def _changes(row: models.AuditEvent) -> str:
-    """The changes as text; settings have the labels that their pages show."""
+    """The changes as text, in which settings have the labels that their pages show."""
     return change_words(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 

@@ -15,8 +15,8 @@ from chatplatform.forms import SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 from identity.services import audit
 
-# For the noun of a subject, such as `user` in `user:12`: its label, its model, and the columns with
-# a row's name, of which the first that is not empty is shown.
+# By the noun of a subject, such as `user` in `user:12`: its label, its model, and the columns that
+# may contain the row's name. The first column that is not empty is shown.
 _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "api_key": (gettext_lazy("API key"), "identity.ApiKey", ("name",)),
     "bot": (gettext_lazy("Bot"), "bots.Bot", ("bot_name",)),
@@ -33,7 +33,7 @@ _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "web_url": (gettext_lazy("Website"), "bots.WebUrl", ("url",)),
     "webhook": (gettext_lazy("Webhook"), "webhooks.WebhookConfig", ("url",)),
 }  # fmt: skip
-# The models of further nouns, which occur only in actions such as `subscription.updated`.
+# The models of nouns that occur only in actions such as `subscription.updated`.
 _MODELS = {
     "function_calling": "bots.FunctionCalling", "mcp_server": "bots.McpServer",
     "subscription": "identity.Subscription",
@@ -44,8 +44,8 @@ _MAX_FOUND = 100
 
 
 def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
-    """The labels of the events' subjects, by the event's client and subject. Subjects that no
-    longer exist or have no name are left out."""
+    """The labels of the events' subjects, by the event's client and subject. A subject is left out
+    if it no longer exists, has no name or belongs to another client."""
     wanted: dict[str, dict[str, Any]] = {}
     events = list(rows)
     for event in events:
@@ -66,8 +66,8 @@ def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
 
 
 def filter_by_subject_text(client_id: int | None, word: str) -> Q:
-    """A filter for the events whose subject has this word in its label or name. `client_id` None
-    searches the names of all clients' rows."""
+    """A filter for the events whose subject has this word in its label or name. If `client_id` is
+    None, the names of all clients' rows are searched."""
     condition = Q(pk__in=[])
     for noun, (title, label, columns) in _NOUNS.items():
         if word.lower() in str(title).lower():
@@ -84,8 +84,8 @@ def filter_by_subject_text(client_id: int | None, word: str) -> Q:
     return condition
 
 
-# The modules whose forms have the labels of a noun's settings; as strings, because some are in
-# higher apps.
+# The modules whose forms label the settings of each noun. They are strings, because some modules
+# are in higher apps.
 _FORMS = {
     "config": ("business_hours", "conversations", "notifications"),
     "email_notification": ("notifications",),
@@ -97,8 +97,8 @@ _PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}
 
 @functools.cache
 def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
-    """The label and the choices of each setting of a noun: as its pages show them, or otherwise
-    made from the column's name."""
+    """The label and the choices of each setting of a noun, by the setting's name. If no form shows
+    a setting, its label is made from the column's name."""
     package = _PACKAGES.get(noun, "identity.pages.settings")
     forms = [
         form
@@ -111,7 +111,8 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
     declared: dict[str, tuple[Any, dict[Any, Any]]] = {
         column.name: (_lazy_label(column.verbose_name), {})
         for column in columns
-        # Not the key: in the change `welcome_message.id`, `id` is the code of Indonesian.
+        # Skip the primary key: in the change `welcome_message.id`, `id` is the language code of
+        # Indonesian.
         if not column.primary_key
     }
     declared |= {

@@ -1,4 +1,4 @@
-"""Lets the platform's staff see the site as one of a client's people."""
+"""Lets platform staff see the site as one of a client's people."""
 
 from django.conf import settings
 from django.db import InternalError, connection, transaction
@@ -30,8 +30,8 @@ _CLOSED_VIEWS = {
 class ViewAs(Middleware):
     """During an impersonation, makes the impersonated person the user of each request.
 
-    Nothing can be changed: unsafe methods are refused, and so are writes to the database. Only in
-    requests to leave the impersonation or to sign out does the staff member stay the user.
+    Nothing can be changed: unsafe methods are refused, and so are writes to the database. In
+    requests to leave the impersonation or to sign out, the staff member stays the user.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -67,7 +67,8 @@ def is_write(exc: InternalError) -> bool:
 
 
 def leave(request: HttpRequest) -> HttpResponse:
-    """End the impersonation, and redirect to the client's overview."""
+    """End the impersonation, and redirect to the client's overview, or to the home page if nobody
+    was impersonated."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     person = impersonation.leave(request.session.session_key)

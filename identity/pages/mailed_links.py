@@ -36,7 +36,7 @@ class AddressForm(forms.Form):
 
 
 def sign_out_first(site: Any, request: HttpRequest) -> HttpResponse | None:
-    """The page that asks somebody who is signed in to sign out; None for anybody else.
+    """The page that asks a signed-in person to sign out first; None if nobody is signed in.
 
     A mailed link must not replace an existing sign-in: a stranger may have sent the link.
     """
@@ -49,7 +49,7 @@ def sign_out_first(site: Any, request: HttpRequest) -> HttpResponse | None:
 
 
 def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
-    """Mails the link of a password reset."""
+    """The page on which a person requests a mail with a password reset link."""
     page = functools.partial(
         site.page, request, "forgot_password", gettext("Forgot your password?")
     )
@@ -57,7 +57,7 @@ def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def sign_in_link(site: Any, request: HttpRequest) -> HttpResponse:
-    """Mails a person the sign-in link of their company."""
+    """The page on which a person requests a mail with the sign-in link of their company."""
     title = gettext("Sign in with your company account")
     page = functools.partial(site.page, request, "provider_link", title)
     return _email_form_page(request, sign_in_providers.ask_link, page)
@@ -81,8 +81,9 @@ def _email_form_page(
 
 
 def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
-    """Sets the password of a person who has opened a mailed link, and signs them in if nothing else
-    is required. A script reads the token from the URL's fragment, which browsers do not send."""
+    """The page on which a person who opened a mailed link chooses a password. It then signs them
+    in, unless they need a code or must sign in at their company's provider. A script reads the
+    token from the URL's fragment, which browsers do not send."""
 
     def act(data: dict[str, Any]) -> HttpResponse:
         person = passwords.use_reset(

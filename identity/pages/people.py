@@ -1,4 +1,4 @@
-"""Team: the list of people, a person's page, and the invitation."""
+"""The Team pages: the list of people, the page of a person, and the invitation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ ROLES = {
 @dataclass(frozen=True)
 class AccountAction:
     """An action on a person's account: the button, a description, the service, the message after
-    success, and whether the action fits a person."""
+    success, and a function that says whether the action applies to a person."""
 
     button: Any
     about: Any
@@ -112,7 +112,8 @@ ACCOUNT_ACTIONS = {
 
 @admin.register(User)
 class UserAdmin(TenantAdmin):
-    """Users are disabled instead of deleted, so that their actions stay visible."""
+    """Clients' people and platform staff. They are disabled instead of deleted, so that their
+    actions stay visible."""
 
     list_display = ("full_name", "email", "client", "role_name", "state", "signed_in_at")
     list_filter = ("role", "is_disabled")
@@ -147,8 +148,9 @@ class UserAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """The person's status as HTML: active, disabled or invited. For invited people it says
-        when, and has a button to invite them again."""
+        """The person's status as HTML: active, disabled or invited. For invited people it includes
+        the time of the invitation and, for viewers who may invite, a button to invite them
+        again."""
         return render_to_string(
             "admin/identity/person_state.html",
             {
@@ -167,8 +169,8 @@ class UserAdmin(TenantAdmin):
         return gettext("Yes") if hasattr(person, "second_factor") else gettext("No")
 
     def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
-        """Whether platform staff may impersonate this person: one of a client's people who may
-        sign in."""
+        """Whether the viewer is platform staff and this person, if one is given, may be
+        impersonated."""
         may = self.has_platform_permission(request)
         return may and (row_id is None or impersonation.may_be_viewed(self.row(request, row_id)))
 
@@ -213,7 +215,7 @@ class UserAdmin(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A person: who they are, what they may do, and what can be done to their account."""
+        """The page of a person: profile, rights, and actions on the account."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         person: Any = self.row(request, object_id)
@@ -256,8 +258,8 @@ def _action_handler(
 
 
 def _save_handler(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, Any]], object]:
-    """Return a function that saves a person's form: name and rights, and the fields that only
-    platform staff may change."""
+    """Return a function that saves the form of a person: the name, the rights, and the fields that
+    only platform staff may change."""
 
     def act(data: dict[str, Any]) -> None:
         fields = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}

@@ -14,8 +14,7 @@ from identity.shapes.users import OwnUser
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Changes what colleagues and customers see of a person, and the language of the person's pages
-    and mails."""
+    """The page on which people change their own name, photo and language."""
     by = viewer(request)
     data = submitted_values(request, "profile")
     form = ProfileForm(data, None if data is None else request.FILES, person=by)

@@ -1,4 +1,4 @@
-"""The site's views for sign-in at a company's own provider."""
+"""The site's views for signing in at a company's own provider."""
 
 import functools
 from typing import Any, cast
@@ -30,7 +30,8 @@ def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
         page: Any = site.page(
             request, "provider_start", title, company=row.client.name, issuer=row.issuer
         )
-        # Browsers apply a page's form-action policy to the redirect of its form, too.
+        # Browsers also apply a page's form-action policy to the redirect after its form is
+        # submitted.
         page.form_targets = f" https: {_origin(row.issuer)}"
         return cast(HttpResponse, page)
     session: Any = request.session
@@ -65,6 +66,6 @@ def _response(request: HttpRequest, act: Any) -> HttpResponse:
         response: HttpResponse = act()
     except ApiError as exc:
         response = errors.refused(request, exc)
-    # The URL contains a sign-in code, which must not leak to other sites.
+    # The URL of `callback` contains a sign-in code, which must not leak to other sites.
     response["Referrer-Policy"] = "same-origin"
     return response

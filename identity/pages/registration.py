@@ -1,4 +1,4 @@
-"""The site's views with which a company registers and confirms its e-mail address."""
+"""The site's views on which a company registers and confirms its email address."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Registers a company: in development at once, otherwise by a mailed link. 404 if
-    self-registration is off."""
+    """The page on which a company registers. In development the company is created at once,
+    otherwise after a mailed link is confirmed. 404 if self-registration is off."""
     if not settings.REGISTRATION_OPEN:
         raise Http404
     if site.has_permission(request):
@@ -40,7 +40,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def send_again(site: Any, request: HttpRequest) -> HttpResponse:
-    """Mails a new link. The response does not reveal whether the address has an account."""
+    """Enqueue a mail with a new link. The response does not reveal whether the address has an
+    account."""
     if not settings.REGISTRATION_OPEN or request.method != "POST":
         raise Http404
     form = ResendForm(request.POST)
@@ -52,8 +53,8 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def confirm(site: Any, request: HttpRequest) -> HttpResponse:
-    """Creates the company that a mailed link confirms, and signs in its owner, who must enter the
-    password again."""
+    """The page that a mailed link opens. It creates the company and signs in the owner, who must
+    enter the password again."""
     if refusal := sign_out_first(site, request):
         return refusal
 
@@ -81,7 +82,7 @@ def _enter(request: HttpRequest, client: Client) -> HttpResponse:
 
 
 def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
-    """Shows where the link was mailed, and offers to mail it again."""
+    """The page that shows where the link was mailed, and offers to mail a new one."""
     sent: HttpResponse = site.page(
         request, "register_sent", gettext("Check your inbox"), email=email
     )

@@ -1,4 +1,4 @@
-"""Saves and deletes saved views of lists; both redirect to the list."""
+"""The views that save and delete a saved view of a list. Both redirect to the list."""
 
 from django import forms
 from django.apps import apps
@@ -44,7 +44,7 @@ def delete(request: HttpRequest) -> HttpResponse:
 
 
 def _list_url(request: HttpRequest) -> str:
-    """The URL of the list in the form's field `page`; 404 if the reader may not see that list."""
+    """The URL of the list in the form's field `page`; 404 if the viewer may not see that list."""
     try:
         model = apps.get_model(request.POST.get("page", ""))
         page = admin.site.get_model_admin(model)

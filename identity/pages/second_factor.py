@@ -128,7 +128,7 @@ def _removal(site: Any, request: HttpRequest, user: User) -> Any:
 
 
 def sign_in_page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Asks a person who has given the right password for the code, and signs them in."""
+    """Asks a person who has entered the right password for a code, and signs them in."""
     awaited = site_sessions.awaited(request)
     if awaited is None:
         return redirect("admin:login")

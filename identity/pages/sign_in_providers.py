@@ -1,4 +1,4 @@
-"""Clients' own OpenID providers: the form for clients, and the list for platform staff."""
+"""Clients' own OpenID providers: the settings form for clients, and the list for platform staff."""
 
 from collections.abc import Collection
 from typing import Self
@@ -62,7 +62,8 @@ class ProviderForm(SettingsForm):
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """Issuer, application and secret belong together: the secret is for this provider only."""
+        """The fields that change together with `name`. Issuer, client ID and client secret change
+        together, because a secret is valid only for one application at one issuer."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 

@@ -1,4 +1,4 @@
-"""Creates, looks up and revokes API keys."""
+"""Creates, changes, looks up and revokes API keys."""
 
 import re
 import secrets
@@ -20,7 +20,8 @@ from identity.services import audit
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import ApiKeyDto
 
-# How long a key is cached, and so how long other processes still accept a key revoked here.
+# How long a key is cached, in seconds. Other processes accept a revoked key until their cached copy
+# expires.
 _CACHE_SECONDS = 1.0
 _MAX_CACHED_KEYS = 1_000
 _RECORD_USE_EVERY = timedelta(minutes=1)
@@ -42,8 +43,8 @@ def create(
     daily_credits: int | None = None,
     mcp_write: bool = False,
 ) -> tuple[ApiKey, str]:
-    """Create a key. Returns it and its full text, which callers send. The text of a secret key is
-    not stored."""
+    """Create a key. Returns the key and its full text, which callers send. The full text of a
+    secret key is not stored."""
     _check_bot(client, scope, bot_id)
     _check_scope(scope, daily_credits=daily_credits, mcp_write=mcp_write)
     if expires_at and expires_at <= timezone.now():
@@ -70,8 +71,8 @@ def create(
 
 
 def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[ApiKey, str]:
-    """Create a key like `create`. If it is public, also set the hosts that its bot allows, unless
-    `hosts` is empty; 422 if the bot then allows none."""
+    """Create a key like `create`. For a public key, also set the hosts that the key's bot allows.
+    If `hosts` is empty, the bot keeps its hosts; 422 if it has none."""
     bot_id = fields["bot_id"]
     with transaction.atomic():
         created = create(client, **fields)
@@ -88,7 +89,7 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
 
 
 def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> ApiKey:
-    """Change the fields that are set in `change`; 404 if the client has no such key."""
+    """Change the key's fields that are set in `change`; 404 if the client has no such key."""
     fields = {name: getattr(change, name) for name in change.model_fields_set}
     with transaction.atomic():
         rows = ApiKey.objects.for_client(client).select_for_update(no_key=True)
@@ -137,21 +138,23 @@ def get_valid(presented: str) -> ApiKey | None:
     prefix, secret = parts.groups()
     until, cached = _cache.get(prefix, (0.0, None))
     is_fresh = time.monotonic() < until
-    # Most requests find the key in the cache. Even building a query that is not run would take a
-    # tenth of a request's time.
+    # Most requests find the key in the cache, so no query is built for them. Just building it,
+    # without running it, would take a tenth of a request's time.
     key = cached if is_fresh else _find(prefix)
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
         return None
     if not is_fresh:
-        # The rows of a frozen client must not change. The caller then refuses the request.
+        # The rows of a frozen client must not change. The caller of this function refuses the
+        # request.
         if not key.client.frozen_at:
             _record_use(key)
         _cache[prefix] = (time.monotonic() + _CACHE_SECONDS, key)
         if len(_cache) > _MAX_CACHED_KEYS:
             _cache.popitem(last=False)
-    # A copy: a request may attach data to the client, which other requests must not see.
+    # Return copies, because a request may attach data to the client that other requests must not
+    # see.
     key_copy = _copy(key)
     key_copy.client = _copy(key.client)
     return key_copy
@@ -198,8 +201,8 @@ def _record(
 
 
 def _copy(row: Row) -> Row:
-    """A copy of a row with its own related objects. `copy.copy` would pickle the row, which is ten
-    times slower."""
+    """A copy of a row without its cache of related objects. `copy.copy` would use the row's
+    pickling methods, which is ten times slower."""
     row_copy = type(row).__new__(type(row))
     row_copy.__dict__.update(row.__dict__, _state=ModelState())
     row_copy._state.db, row_copy._state.adding = row._state.db, row._state.adding

@@ -1,7 +1,8 @@
 """Limits on attempts at sensitive operations, counted in PostgreSQL.
 
-An attempt is stored before it is carried out, so that concurrent attempts see each other in every
-process, even without Valkey. Where only failures count, the attempt is deleted after a success.
+An attempt is stored before it is carried out, so that it counts for concurrent attempts in all
+processes, even without Valkey. If only failures of an operation count, the attempt is deleted after
+a success.
 """
 
 import math
@@ -20,19 +21,21 @@ from identity.models import Attempt, AttemptKind
 
 @dataclass(frozen=True)
 class Limit:
-    """The maximum number of attempts within a window of time; None: no limit."""
+    """The maximum number of attempts from one address and for one account within a window of time;
+    None: no limit."""
 
     window: timedelta
     from_address: int | None = None
     for_account: int | None = None
-    # Whether an account's attempts from all addresses count, rather than from one address.
+    # Whether an account's attempts from all addresses count together, instead of separately for
+    # each address.
     account_anywhere: bool = False
 
 
 LIMITS = {
     # An account is locked for one address only, so that nobody can lock out its owner.
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
-    # Somebody who tries codes already knows the password: all addresses share the limit.
+    # Somebody who tries codes already knows the password, so all addresses share the limit.
     AttemptKind.CODE: Limit(timedelta(minutes=15), for_account=10, account_anywhere=True),
     # Counted per address, so that nobody can use up somebody else's requests.
     AttemptKind.ASK_RESET: Limit(timedelta(hours=1), from_address=30, for_account=5),
@@ -44,7 +47,7 @@ LIMITS = {
     AttemptKind.REGISTER: Limit(
         timedelta(hours=1), from_address=20, for_account=5, account_anywhere=True
     ),
-    # Somebody who tries passwords already has the link: all addresses share the limit.
+    # Somebody who tries passwords already has the link, so all addresses share the limit.
     AttemptKind.CONFIRM: Limit(
         timedelta(minutes=15), from_address=30, for_account=10, account_anywhere=True
     ),
@@ -54,7 +57,7 @@ LIMITS = {
     AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.MAIL_CHAT: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
     AttemptKind.MAIL_TO: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
-    # Anybody can become a new visitor at will, so addresses count too.
+    # Anyone can become a new visitor at any time, so attempts from one address are limited too.
     AttemptKind.MAIL_GUEST: Limit(
         timedelta(days=1), from_address=20, for_account=5, account_anywhere=True
     ),
@@ -85,14 +88,15 @@ def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
         ),
     )
     if wait:
-        # Refused attempts do not count: otherwise, repeated ones would extend the lock forever.
+        # Refused attempts do not count. Otherwise, repeated attempts would extend the lock forever.
         attempt.delete()
         raise TooManyAttempts(wait)
     return attempt
 
 
 def clear_failures(attempt: Attempt) -> None:
-    """Delete an attempt that succeeded, and the account's earlier failures from this address."""
+    """Delete an attempt that succeeded, and the account's earlier attempts from the same
+    address."""
     Attempt.objects.filter(
         kind=attempt.kind, account_hash=attempt.account_hash, address=attempt.address
     ).delete()

@@ -1,4 +1,4 @@
-"""The audit log: who granted, revealed or changed what."""
+"""Records actions in the audit log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from chatplatform.api.request_context import REQUEST_ID, current_address
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
-# The client id in the platform's own log, of its staff and rows. No client has this id.
+# The client id of the events in the platform's own log, which are about its staff and rows. No
+# client has this id.
 PLATFORM = 0
 
 
@@ -20,11 +21,12 @@ def record(
     subject: str = "",
     changes: dict[str, Any] | None = None,
 ) -> None:
-    """Record an action in the caller's transaction. `client_id` None: in the platform's own log.
+    """Record an action in the caller's transaction. If `client_id` is None, the action is recorded
+    in the platform's own log.
 
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` maps changed
     fields to their old and new values, or only lists the fields if the values are secret or a
-    customer's data. `by` None: the platform itself.
+    customer's data. `by` is None if the platform itself acted.
     """
     is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
@@ -34,7 +36,7 @@ def record(
         action=action,
         subject=subject,
         changes=changes or {},
-        # The caller with a public key is a customer, whose address is not kept.
+        # The caller with a public key is a customer, whose IP address is not kept.
         address="" if is_public_key else current_address(),
         # Callers may send a longer id.
         request_id=REQUEST_ID.get()[:64],
@@ -42,8 +44,8 @@ def record(
 
 
 def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `after` that differ from `before`, each with its old and new value. A key of a
-    dict, such as a language, is a field of its own, such as `welcome_message.en`."""
+    """The fields of `after` that differ from `before`, each with its old and new value. Each key of
+    a dict, such as a language, counts as a separate field, such as `welcome_message.en`."""
     values = {}
     for name in sorted(after):
         old, new = before[name], after[name]
@@ -64,8 +66,8 @@ def record_export(
     rows: int | None = None,
     subject: str = "",
 ) -> None:
-    """Record an export as `<noun>.exported`, with the names of the filters set in `asked`, never
-    their values, and the number of rows, unless it is unknown (None)."""
+    """Record an export as `<noun>.exported`. The event has the names of the filters set in `asked`,
+    but never their values. It also has the number of rows, unless that is None (unknown)."""
     names = asked.model_fields_set if asked else set()
     fields = sorted(name for name in names if getattr(asked, name) not in (None, "", []))
     changes: dict[str, Any] = {"fields": fields}

@@ -40,8 +40,9 @@ _ROLE_MAY_CHANGE_LOG = Warning(
 
 
 def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
-    """Yield a sentence for each row that was changed, deleted or inserted, according to the hashes
-    of a client's chain; `client_id` None: of all chains. Call it in a transaction."""
+    """Yield a sentence for each event of a client that was changed, deleted or inserted according
+    to the hash chain, and for each anchor that differs from its seal. If `client_id` is None, all
+    chains are checked. Call this in a transaction."""
     with connections[using].cursor() as cursor:
         # Checking millions of rows may take longer than the statement timeout.
         cursor.execute("SET LOCAL statement_timeout = 0")
@@ -61,7 +62,7 @@ def _owner(client_id: int) -> str:
 
 
 def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
-    """Yield a sentence for each anchor that differs from its seal."""
+    """Yield a sentence for each anchor that differs from its seal, or whose seal cannot be read."""
     anchors = AuditAnchor.objects.using(using).order_by("client_id", "id")
     if client_id is not None:
         anchors = anchors.filter(client_id=client_id)
@@ -80,8 +81,8 @@ def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
 
 
 def check_role(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """A system check (`check --database default`): warns if the application's database role may
-    change the audit log."""
+    """A system check that warns if the application's database role may change the audit log. It
+    runs only with `check --database default`."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The audit log of a client, read and exported by its owners and admins."""
+"""Finds and exports the events in a client's audit log."""
 
 import json
 from collections.abc import Iterable
@@ -40,7 +40,8 @@ def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent
 def export(
     client: Client, query: audit_shapes.AuditExportQuery, *, by: User | ApiKey | None
 ) -> IO[bytes]:
-    """A file with the events that match the filters, oldest first; 409 if there are too many."""
+    """A file with the events that match the filters, oldest first; 409 if there are too many. The
+    export is recorded in the audit log."""
     rows = find(client, query)
     count = rows.order_by()[: MAX_EXPORTED + 1].count()
     if count > MAX_EXPORTED:

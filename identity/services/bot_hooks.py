@@ -1,4 +1,5 @@
-"""What identity needs to know about bots. They are in a higher app, so `bots.apps` installs it."""
+"""The functions for bots that the app `identity` calls. Bots are in a higher app, so `bots.apps`
+installs the implementation."""
 
 from typing import Protocol
 
@@ -22,7 +23,8 @@ class BotLookup(Protocol):
         """The names of the client's bots, by their ids."""
 
     def languages(self, client: Client) -> list[str]:
-        """The languages of the client, or of its bots if it has set none; the default one first."""
+        """The languages that the client has set, or those of its enabled bots if it has set none.
+        The client's default language comes first."""
 
     def allow_hosts(self, client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
         """Set the hosts whose pages may use the bot's public key; 404 if the client has no such

@@ -1,4 +1,4 @@
-"""Lets platform staff cancel a job, with a record in the audit log of its client."""
+"""Cancels a client's job for platform staff, and records that in the client's audit log."""
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from identity.services import audit
 
 def cancel(job: Job, *, by: User) -> bool:
     """Cancel a queued or dead job. False if the job is in another state, or if it belongs to no
-    client, so that no audit log could record it."""
+    client."""
     if job.client_id is None:
         return False
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Registers and changes clients, and stores their access tokens at messaging providers."""
+"""Registers and changes clients, and stores their access tokens for messaging providers."""
 
 from datetime import timedelta
 
@@ -20,8 +20,8 @@ def register(body: CompanyDto, *, password: str | None, by: User | None = None) 
     """Create a client with an owner, chat settings and a trial plan; 409 `email_taken` if the
     owner's address is in use.
 
-    `by` is the staff member who adds the client; None: a self-registration. If `password` is None,
-    the owner is mailed a link to choose one.
+    `by` is the staff member who adds the client, or None for a self-registration. If `password` is
+    None, a link to choose a password is mailed to the owner.
     """
     with transaction.atomic():
         client = _create_client(body)
@@ -44,8 +44,8 @@ def register(body: CompanyDto, *, password: str | None, by: User | None = None) 
 
 
 def update(client: Client, change: ClientChange | CompanyName, *, by: User) -> None:
-    """Set the client's fields to the values in `change`. A disabled client's people and keys are
-    refused."""
+    """Set the client's fields to the values in `change`. If the client is disabled, its people and
+    keys are refused."""
     with transaction.atomic():
         row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         changes = {
@@ -74,7 +74,8 @@ def store_channel_access_token(
     user_external_id: str,
     by: User,
 ) -> ChannelAccessToken:
-    """Store a person's access token at a provider for the client, in place of an earlier one."""
+    """Store the access token that a person of the client has at a provider. It replaces the
+    client's earlier token for the channel."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
         token, _ = ChannelAccessToken.objects.update_or_create(
@@ -92,7 +93,8 @@ def store_channel_access_token(
 
 
 def _create_client(body: CompanyDto) -> Client:
-    """Create a client. Its code is the slug of its name, with a suffix if another client has it."""
+    """Create a client. Its code is the slug of its name, with a suffix if another client has that
+    code."""
     slug = slugify(body.company_name)[:50].strip("-") or "client"
     client = Client(
         name=body.company_name, default_language=body.language, timezone=body.timezone, code=slug

@@ -1,4 +1,4 @@
-"""A client's chat settings."""
+"""Reads, locks and changes a client's chat settings."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
 def replace_messages(
     config: ClientConfig, columns: dict[str, dict[str, Any]], *, by: User
 ) -> ClientConfig:
-    """Replace columns with the client's own texts of automatic messages."""
+    """Set the given columns, which hold the client's own texts for automatic messages."""
     with transaction.atomic():
         before = lock(config)
         changes = {name: value for name, value in columns.items() if value != getattr(before, name)}

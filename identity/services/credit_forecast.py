@@ -6,7 +6,7 @@ from django.db.models import Sum
 
 from identity.models import CreditEntry, EntryKind, Plan, Subscription
 
-# The use in the last period is extrapolated, for at most this many periods: ten years.
+# The credits used in the last period are extrapolated to at most this many periods, or ten years.
 _PERIOD, _MAX_PERIODS = timedelta(days=7), 520
 # A forecast this long means that or longer; pages do not show it.
 LONGEST = _PERIOD * _MAX_PERIODS
@@ -14,8 +14,8 @@ _USE_KINDS = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
 
 
 def ends_at(account: Subscription, *, now: datetime) -> datetime | None:
-    """When the credits will run out if their use goes on as in the last seven days, at most ten
-    years from now. None if no credits were used, or if the plan has no limit."""
+    """When the credits will run out if they are used as fast as in the last seven days, but at most
+    ten years from now. None if no credits were used, or if the plan is unlimited."""
     if account.plan == Plan.UNLIMITED:
         return None
     entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _PERIOD)

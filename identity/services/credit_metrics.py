@@ -1,4 +1,4 @@
-"""Metrics of the credits reserved by running AI calls, for all clients together."""
+"""Metrics of the credits that are reserved for AI calls, for all clients together."""
 
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Readings
@@ -11,6 +11,6 @@ FROM identity_creditentry WHERE is_open
 
 
 def read() -> Readings:
-    """The reserved credits and the age of the oldest reservation; empty if the database is
-    unavailable."""
+    """The number of reserved credits and the age of the oldest reservation. Empty if the database
+    is unavailable."""
     return metrics.of_row(_OPEN, metrics.CREDITS_RESERVED, metrics.CREDITS_OLDEST)

@@ -1,4 +1,4 @@
-"""Orders for credits: made by a client's admin, closed by platform staff or a payment provider."""
+"""Orders for credits. Clients create them, and platform staff or a payment provider close them."""
 
 import uuid
 from collections.abc import Mapping
@@ -41,7 +41,8 @@ class WrongSignature(Forbidden):
 
 
 def create(client: Client, *, amount: int, reference: str, by: User | None) -> CreditOrder:
-    """Order credits. A repeated reference returns the same order; 409 if its amount differs."""
+    """Order credits. If the client already has an order with this reference, return that order; 409
+    if its amount differs."""
     with transaction.atomic():
         order, is_new = CreditOrder.objects.get_or_create(
             client=client, reference=reference, defaults={"amount": amount, "created_by": by}
@@ -60,22 +61,25 @@ def get(client: Client, order_id: uuid.UUID) -> CreditOrder:
 
 
 def pay(order: CreditOrder, *, by: User | None) -> None:
-    """Add the credits of a pending order to the balance, once; 409 if it was refused."""
+    """Add the credits of a pending order to the balance. Does nothing if the order was paid
+    already; 409 if it was refused."""
     with transaction.atomic():
         if _close(order, OrderStatus.PAID):
             credits.top_up(order.client_id, amount=order.amount, reference=order.reference, by=by)
 
 
 def refuse(order: CreditOrder, *, by: User | None) -> None:
-    """Close a pending order without adding its credits; 409 if it was paid."""
+    """Close a pending order without adding its credits. Does nothing if the order was refused
+    already; 409 if it was paid."""
     with transaction.atomic():
         if _close(order, OrderStatus.REFUSED):
             _audit(order, "credit_order.refused", by=by)
 
 
 def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, str]) -> None:
-    """Pay or refuse the order in a payment provider's signed request. 403 if the signature is
-    wrong, 404 if the order is unknown, 409 if its amount, reference or final status differs."""
+    """Mark the order in a payment provider's signed request as paid or refused. 403 if the
+    signature is wrong, 404 if the order is unknown, 409 if its amount, reference or final status
+    differs."""
     if not settings.PAYMENT_WEBHOOK_SECRET:
         raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
     if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):

@@ -1,4 +1,5 @@
-"""Credits: a balance and its ledger. Reserve before an AI call, settle or release after it.
+"""Credits: a client's balance and its ledger. Credits are reserved before an AI call, and settled
+or released after it.
 
 A `reference` says what the credits are for ("reply:<message id>"). Each reference has at most one
 open reservation and is charged once, however often its job runs. After a release, credits can be
@@ -28,10 +29,10 @@ from identity.services import audit
 # Prices in credits (docs/credits.md).
 EXTRACTIVE_TASK = 1
 TOKENS_A_CREDIT = 1_000
-# Thousands of tokens that are reserved for a model's reply, which is never charged more.
+# The tokens, in thousands, that are reserved for a model's reply. A reply is never charged more.
 MODEL_REPLY = 10
 
-# Levels at which a warning is sent once, in per cent of credits_included.
+# The levels at which a warning is sent, in percent of credits_included.
 LOW_PERCENT = 20
 USED_UP = 0
 # Longer than any request takes. Older reservations without an unfinished job are released.
@@ -48,7 +49,7 @@ SELECT daily_credits + coalesce((
 ), 0)
 FROM identity_apikey WHERE id = %(key)s AND daily_credits IS NOT NULL
 """
-# The functions of the database are in `identity/migrations/0001_credits.sql`.
+# The database functions are in `identity/migrations/0001_credits.sql`.
 _RESERVE = "SELECT identity_reserve_credits(%s, %s, %s, %s, %s)"
 _END = f"""
 SELECT charged, {_ACCOUNT.column_list("(account)")}
@@ -97,8 +98,8 @@ class Reservation:
 
 
 def price_of_tokens(count: int, *, price: int = 1) -> int:
-    """The price of a model's tokens: `price` credits for each thousand tokens or part of it, and at
-    least for one thousand."""
+    """The price of a model's tokens: `price` credits per thousand tokens, rounded up. At least one
+    thousand tokens are charged."""
     return max(1, -(-count // TOKENS_A_CREDIT)) * price
 
 
@@ -127,18 +128,21 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     not cover them).
 
     Does nothing if `reference` has an open reservation of at least `cost`, or was charged before. A
-    smaller reservation is replaced; if the larger one is refused, it stays open, since a part of it
-    may have been used. `key_id` is the key whose daily cap applies, if it has one.
+    larger reservation replaces a smaller one. If the larger one is refused, the smaller one stays
+    open, because a part of it may have been used. `key_id` is the key whose daily cap applies, if
+    it has one.
     """
     assert cost >= 0
     values: list[Any] = [client_id, cost, reference, current_job(), key_id]
     if _try_to_reserve(values):
         return
-    # There may be a smaller reservation, a cap, an unlimited plan or a lack of credits.
+    # There may be a smaller reservation or a daily cap, or the plan may be inactive or have too few
+    # credits.
     with transaction.atomic():
-        if _try_to_reserve(values):  # once more, since this keeps the account locked
+        if _try_to_reserve(values):  # once more, now with the account kept locked
             return
-        # An earlier attempt may have reserved less, which a refusal leaves as it is.
+        # An earlier attempt may have reserved less. After a refusal, its reservation must still
+        # exist.
         before = transaction.savepoint()
         _, account = _end_reservation(client_id, EntryKind.RELEASE, reference, used=0)
         capped_key = _ensure_within_cap(key_id, cost)
@@ -155,8 +159,8 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 
 
 def _try_to_reserve(values: list[Any]) -> bool:
-    """Reserve credits in the simple cases. True if they are reserved now or were charged before;
-    False, with nothing changed, in any other case."""
+    """Reserve credits in the simple cases. True if enough credits are reserved now, or if the
+    reference was charged before. Otherwise False, and nothing has changed."""
     with connection.cursor() as cursor:
         cursor.execute(_RESERVE, values)
         return bool(cursor.fetchone()[0])
@@ -182,13 +186,13 @@ def ensure_enough(client_id: int, *, cost: int, key_id: int | None = None) -> No
 
 
 def settle(client_id: int, *, used: int, reference: str) -> int:
-    """Charge `used` credits, at most the reserved ones, and add the rest to the balance again.
-    Returns the charged credits; 0 if there is no open reservation."""
+    """Charge `used` credits, but at most the reserved ones, and return the rest to the balance.
+    Returns the number of charged credits; 0 if there is no open reservation."""
     return _end(client_id, EntryKind.SETTLE, reference, used=used)
 
 
 def release(client_id: int, *, reference: str) -> None:
-    """Add all reserved credits to the balance again, after a failed call. Does nothing after
+    """Return all reserved credits to the balance after a failed call. Does nothing after
     `settle`."""
     _end(client_id, EntryKind.RELEASE, reference, used=0)
 
@@ -209,7 +213,8 @@ def open_account(
 
 
 def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> Subscription:
-    """Add bought credits, once for each reference; 409 if the reference has another amount."""
+    """Add purchased credits, once for each reference. 409 if this reference was used with another
+    amount."""
     with transaction.atomic():
         account = _lock(client_id)
         entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
@@ -230,8 +235,8 @@ def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> S
 
 
 def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> None:
-    """Change the plan or its period. The balance is not changed here, but by entries of the
-    ledger."""
+    """Change the plan or its period. The balance stays the same, because only ledger entries change
+    it."""
     with transaction.atomic():
         Subscription.objects.filter(pk=account.pk).update(**changes)
         audit.record(
@@ -244,8 +249,8 @@ def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> 
 
 
 def renew_due() -> int:
-    """Start the next period of every plan whose period is over, or end the plan if it is a trial.
-    Returns the number of such plans."""
+    """Start the next period of every plan whose period is over; trials end instead. Returns the
+    number of plans whose period was over."""
     now = timezone.now()
     due = Subscription.objects.filter(is_active=True, period_end__lte=now)
     clients = list(due.values_list("client_id", flat=True))
@@ -255,8 +260,8 @@ def renew_due() -> int:
 
 
 def release_abandoned() -> int:
-    """Release the reservations of interrupted calls: over an hour old, without an unfinished job.
-    Returns their number."""
+    """Release the reservations of interrupted calls, which are over an hour old and have no
+    unfinished job. Returns the number of reservations found."""
     unfinished = Job.objects.filter(
         pk=OuterRef("job_id"), state__in=[JobState.QUEUED, JobState.RUNNING]
     )
@@ -267,14 +272,15 @@ def release_abandoned() -> int:
     for pk, client_id, reference in entries:
         with transaction.atomic():
             _lock(client_id)
-            # Check again: a new attempt may have reserved credits for this reference meanwhile.
+            # Check again, because a new attempt may have reserved credits for this reference since
+            # the query.
             if abandoned.filter(pk=pk).exists():
                 release(client_id, reference=reference)
     return len(entries)
 
 
 def daily_balances(client_id: int) -> dict[date, int]:
-    """The balance at the end of each day (UTC) on which it changed, for the latest 30 days."""
+    """The balance at the end of each day (UTC) in the last 30 days on which it changed."""
     rows = (
         CreditEntry.objects.filter(
             client_id=client_id, created_at__gt=timezone.now() - timedelta(days=30)
@@ -316,8 +322,8 @@ def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
 def _end_reservation(
     client_id: int, kind: EntryKind, reference: str, *, used: int
 ) -> tuple[int | None, Subscription]:
-    """End an open reservation. Returns the charged credits (None if nothing was reserved) and the
-    account, which is locked."""
+    """End an open reservation. Returns the number of charged credits (None if nothing was reserved)
+    and the account, whose row is locked."""
     with connection.cursor() as cursor:
         cursor.execute(_END, [client_id, str(kind), reference, used])
         charged, *values = cursor.fetchone()
@@ -331,7 +337,8 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     """The key's id if the key has a daily cap, otherwise None. Raises CapReached if the cap does
-    not cover the cost. `reserve` has locked the account, so no other reservation is missed."""
+    not cover the cost. This is exact only if the caller has locked the account, as `reserve`
+    does."""
     if key_id is None:
         return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -364,7 +371,7 @@ def _move(
 
 
 def _level(account: Subscription) -> int | None:
-    """The warning level of this balance; None if no warning is due."""
+    """The warning level that the balance has reached; None if the balance is not low."""
     if account.credits_left == 0:
         return USED_UP
     is_low = account.credits_left * 100 < account.credits_included * LOW_PERCENT
@@ -372,7 +379,8 @@ def _level(account: Subscription) -> int | None:
 
 
 def _warn(account: Subscription, level: int) -> None:
-    """Warn the client that its credits run low, once for each level."""
+    """Warn the client that its credits are running low, unless it was already warned at this level
+    or a lower one."""
     if account.lowest_warning_level is not None and account.lowest_warning_level <= level:
         return
     account.lowest_warning_level = level
@@ -387,7 +395,7 @@ def _warn(account: Subscription, level: int) -> None:
 
 
 def _reset_warnings(account: Subscription) -> None:
-    """After credits were added, allow new warnings for the levels that the balance exceeds."""
+    """After credits were added, allow new warnings for the levels that the balance is above."""
     account.lowest_warning_level = _level(account)
     account.save(update_fields=["lowest_warning_level"])
 
@@ -404,7 +412,7 @@ def _renew(client_id: int, now: datetime) -> None:
             subject = f"subscription:{account.pk}"
             audit.record(client_id, "subscription.ended", by=None, subject=subject)
             return
-        # Skipped periods grant no credits, since none could be used in them.
+        # Periods that were skipped grant no credits, because they are over.
         length = end - account.period_start
         account.period_start = end + (now - end) // length * length
         account.period_end = account.period_start + length

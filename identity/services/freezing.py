@@ -1,4 +1,5 @@
-"""Freezes a client while it is moved to another cell: its requests are refused, its jobs wait."""
+"""Freezes a client while it is moved to another cell: its requests are refused, and its jobs
+wait."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -26,7 +27,7 @@ def ensure_not_frozen(client: Client | None) -> None:
 
 
 def freeze(client: Client, *, by: User | None) -> bool:
-    """From now on, refuse the client's requests and hold its jobs; False if it was frozen already.
+    """Refuse the client's requests and hold its jobs from now on; False if it was frozen already.
     `manage.py freeze_client` also waits for requests and jobs that have begun."""
     return _set_frozen(client, timezone.now(), by=by)
 

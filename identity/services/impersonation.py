@@ -1,5 +1,5 @@
-"""Impersonation: platform staff see the site as a client's person does, but change nothing. An
-impersonation belongs to a session and ends with it."""
+"""Impersonation: platform staff see the site as one of a client's people, but cannot change
+anything. An impersonation belongs to a session and ends with it."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -15,13 +15,13 @@ _NOT_VIEWABLE = gettext_noop("You can only view as a company's active users.")
 
 
 def may_be_viewed(person: User) -> bool:
-    """Whether the person belongs to a client and may sign in."""
+    """Whether the person may be impersonated: one of a client's people who may sign in."""
     return person.client_id is not None and not person.is_superuser and person.is_active
 
 
 def begin(session_key: str, person: User, *, by: User) -> None:
-    """Impersonate `person` in this session; 403 if the person may not be impersonated, or if the
-    session has an impersonation already."""
+    """Impersonate `person` in this session. 403 if `by` is not platform staff, if the person may
+    not be impersonated, or if the session already has an impersonation."""
     if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
@@ -50,12 +50,13 @@ def leave(session_key: str | None) -> User | None:
 
 
 def end(sessions: QuerySet[SiteSession]) -> User | None:
-    """End the impersonations in these sessions; returns one impersonated person, if any."""
+    """End the impersonations in these sessions. Returns one of the impersonated people; None if
+    there were no impersonations."""
     person = None
     with transaction.atomic():
         views = Impersonation.objects.filter(session__in=sessions)
         for view in views.select_related("user", "session__user"):
-            # If two requests end the same impersonation, only one records that.
+            # If two requests end the same impersonation, only one of them records the end.
             if Impersonation.objects.filter(pk=view.pk).delete()[0]:
                 person = view.user
                 _record(person, "user.view_ended", by=view.session.user)

@@ -1,4 +1,4 @@
-"""Sign-in by password, with a limit on wrong guesses (docs/decisions/0008)."""
+"""Sign-in by password and second factor, with limits on wrong guesses (docs/decisions/0008)."""
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -57,7 +57,7 @@ def _required(value: str | None, name: str) -> str:
 def sign_in(
     *, email: str, password: str, otp: str | None, address: str, scope: str = ""
 ) -> TokenResponse:
-    """Tokens for a person who gives the right password and, if they have a second factor, its code.
+    """Tokens for a person who gives the right password and, if they have a second factor, a code.
     Otherwise 401 `invalid_grant`, `otp_required` or `provider_required`, or 429 after too many
     failures."""
     user = authenticate(email=email, password=password, address=address)
@@ -73,9 +73,10 @@ def sign_in(
 
 
 def begin(user: User) -> None:
-    """Record a sign-in in the caller's transaction. 401 if the password has changed or the user was
-    disabled since the check, 503 `client_frozen` if the client is being moved. This locks the
-    user's row, so code that ends all sign-ins waits for it, and ends this one, too."""
+    """Record a sign-in in the caller's transaction. 401 if the user was disabled or their access
+    tokens were invalidated since the password was checked, 503 `client_frozen` if the client is
+    being moved. This locks the user's row, so that code which ends all sign-ins waits, and then
+    ends this sign-in too."""
     ensure_not_frozen(user.client)
     is_unchanged = User.objects.filter(
         pk=user.pk, token_version=user.token_version, is_disabled=False
@@ -86,7 +87,8 @@ def begin(user: User) -> None:
 
 
 def check_code(user: User, code: str, *, address: str) -> None:
-    """Check a code of the second factor: 401 `invalid_grant`, or 429 after too many failures."""
+    """Check a code of the second factor: 401 `invalid_grant` if it is wrong, or 429 after too many
+    failures."""
     attempt = attempts.start(AttemptKind.CODE, address=address, account=f"{user.pk}")
     if not second_factor.accept(user, code):
         _audit_lock(attempt, user)
@@ -97,10 +99,10 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The user with this e-mail address and password; None if they are wrong. Platform staff are
-    found only if `admits_staff` is set.
+    """The user with this email address and password; None if one of them is wrong or the user may
+    not sign in. Platform staff are found only if `admits_staff` is set.
 
-    401 `provider_required` if the user's company requires its own provider; 429 after too many
+    401 `provider_required` if the user's company requires its own provider. 429 after too many
     failures, even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
@@ -121,7 +123,8 @@ def takes_password(user: User) -> bool:
 
 def _is_correct(user: User | None, password: str, *, admits_staff: bool) -> bool:
     if user is None or not user.has_usable_password():
-        # This takes as long as a real check, so that the time does not reveal accounts.
+        # Hashing takes as long as a real check, so that the response time does not reveal which
+        # accounts exist.
         make_password(password)
         return False
     is_admitted = bool(user.client_id) or (admits_staff and user.is_superuser)
@@ -129,6 +132,7 @@ def _is_correct(user: User | None, password: str, *, admits_staff: bool) -> bool
 
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:
-    """Record a lock only when it begins, so that further guesses do not fill the log."""
+    """Record the lock of an account, but only when it begins, so that further guesses do not fill
+    the log."""
     if attempts.reaches_limit(attempt) and user:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

@@ -1,8 +1,8 @@
-"""Mails: rendered from text templates in the reader's language, sent by a job.
+"""Mails: rendered from text templates in the recipient's language, and usually sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
-Mails to customers, `CUSTOMERS_MAILS`, have a template in each language that bots speak; the others
-in each of `LANGUAGES`.
+Mails to customers, `CUSTOMERS_MAILS`, have a template in each language that bots speak. Other mails
+have a template in each of `LANGUAGES`.
 """
 
 import logging
@@ -30,8 +30,8 @@ from identity.shapes.configs import EmailNotificationRequest
 log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")
 CUSTOMERS_MAILS = ("answer", "transcript")
-# The kinds of notifications, and the context that their templates use. All values are optional;
-# chat_id and channel are identifiers, the others texts.
+# The kinds of notifications, and the context that their templates use. All values are optional.
+# `chat_id` and `channel` are identifiers; the other values are texts.
 NOTIFICATIONS = {
     "assigned": {"chat_id", "customer", "agent"},
     "unanswered": {"chat_id", "customer", "minutes"},
@@ -44,18 +44,20 @@ NOTIFICATIONS = {
 _CHOSEN_WITH = {"channel_notice": "channel_error"}
 # The maximum number of characters of a value in a mail.
 _MAX_VALUE_CHARS = 300
-# Values that are whole texts: they keep their line breaks and may be longer.
+# Values that are whole texts. They keep their line breaks and may be longer than other values.
 _TEXTS = {"answer"}
 _MAX_TEXT_CHARS = 4_000
 # Values written by the platform itself, which may be links.
 _LINKS = {"link", "url"}
-# Names written by others. They are quoted, so that nobody takes them for the platform's own words.
+# Names that people have chosen. They are quoted, so that readers do not take them for the
+# platform's own words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
-# Characters that change the reading direction: a name with one could reverse a subject line.
+# Characters that change the reading direction. A name with such a character could reverse a subject
+# line.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUOTES = re.compile('[“”„"]')
-# The dots and colons by which mail programs recognize a link: those in a URL or a host name, but
-# not in a time such as 9:05.
+# Matches the dots and colons by which mail programs recognize links, such as those in a URL or a
+# host name, but not the colon in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")
 
 
@@ -79,8 +81,9 @@ class NoRecipients(ApiError):
 def notify(
     client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
 ) -> None:
-    """Enqueue the mails of a notification, if the client has turned this kind on: to its recipients
-    and, unless the client has turned that off, to `assignee`.
+    """Enqueue the mails of a notification if the client has turned this kind on. One goes to the
+    client's recipients. Another goes to `assignee`, unless they are a recipient or the client has
+    turned that off.
 
     NOTIFICATIONS lists the kinds and their context. The context is stored with the job, so it must
     not contain secrets.
@@ -112,10 +115,11 @@ def deliver(
     context: dict[str, Any],
     attached: tuple[str, str] | None = None,
 ) -> None:
-    """Render a mail and send it now, usually in a job. `attached` is a text file: its name and its
-    text.
+    """Render a mail and send it now, usually in a job. `attached` is the name and the text of an
+    attached file.
 
-    Raises GiveUp or TryLater if no mail server is set or the mail server does not accept the mail.
+    Raises GiveUp if no mail server is set or the mail server refuses every recipient for good, and
+    TryLater after any other failure.
     """
     if not is_enabled():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
@@ -123,7 +127,7 @@ def deliver(
     mail = EmailMessage(subject, text, to=list(to))
     if attached:
         mail.attach(*attached, "text/plain")
-    processor_turns.give_back()  # while waiting for the mail server
+    processor_turns.give_back()  # other work can use the processor during the wait
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
@@ -138,8 +142,8 @@ def deliver(
 
 @contextmanager
 def counted(account: str) -> Iterator[bool]:
-    """Wraps the sending of a mail that anybody can request. Yields whether the mail is within the
-    account's limit, and counts it unless the block fails.
+    """A context manager for sending a mail with a link that anyone can request. Yields whether the
+    mail is within the account's limit, and counts it unless the block fails.
 
     Above the limit no error is shown, since earlier mails contain a working link.
     """
@@ -156,12 +160,12 @@ def counted(account: str) -> Iterator[bool]:
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
-    """The subject and the text of a mail; in English if there is no template in the language."""
+    """The subject and the text of a mail, in English if there is no template for the language."""
     language = language.partition("-")[0]
     names = [f"identity/mail/{kind}.{code}.txt" for code in (language, "en")]
     template: Any = select_template(names)
     values = {key: _plain(key, value) for key, value in context.items()}
-    # Plain text, not HTML: nothing is escaped.
+    # Mails are plain text instead of HTML, so nothing is escaped.
     rendered = template.template.render(
         Context({**values, "public_url": settings.PUBLIC_URL}, autoescape=False)
     )
@@ -170,13 +174,13 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
 
 
 def is_enabled() -> bool:
-    """Whether the platform sends mails at all."""
+    """Whether the platform can send mails."""
     sends: bool = settings.EMAIL_BACKEND != settings.NO_EMAIL
     return sends
 
 
 def check_configured() -> None:
-    """Raise a 503 `mail_not_configured` if the platform sends no mails."""
+    """Raise a 503 `mail_not_configured` if the platform cannot send mails."""
     if not is_enabled():
         raise MailNotConfigured(setting="EMAIL_URL")
 
@@ -240,7 +244,7 @@ def _send(
 
 
 def _later(error: OSError) -> TryLater:
-    """Log one line without a traceback, since the fault is the mail server's, and return the
+    """Log one line without a traceback, because the cause is outside the platform. Returns the
     exception that makes the job try again."""
     reason = f"{type(error).__name__}: {error}"
     log.warning("a mail was not accepted and will be tried again: %s", reason)
@@ -248,8 +252,8 @@ def _later(error: OSError) -> TryLater:
 
 
 def _plain(key: str, value: Any) -> str:
-    """A value as it appears in a mail: cut to its maximum length, and so that mail programs turn
-    only the platform's own URLs into links."""
+    """A value as it appears in a mail: cut to its maximum length, and changed so that mail programs
+    turn only the platform's own URLs into links."""
     is_text = key in _TEXTS
     value = _DIRECTIONS.sub("", str(value))
     lines = value.splitlines() if is_text else [value]

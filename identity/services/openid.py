@@ -1,5 +1,5 @@
-"""Requests to OpenID providers, and the checks of their responses (OpenID Connect Core). Clients
-choose the provider's URL, so every request goes through `egress`."""
+"""Sends requests to OpenID providers and checks the responses (OpenID Connect Core). Clients choose
+the provider's URL, so every request goes through `egress`."""
 
 import base64
 import logging
@@ -23,14 +23,15 @@ from identity.models import SignInProvider
 from identity.services.sign_in_providers import PURPOSE, redirect_url
 
 log = logging.getLogger(__name__)
-# Only signatures by a private key: with HS256 the public key could be used as the secret.
+# Only algorithms that sign with a private key. If HS256 were allowed, an attacker could sign a
+# token with the provider's public key as the secret.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# How long metadata and keys are cached; and the minimum time between two requests for keys, and
-# between two requests for metadata that fail.
+# In seconds: how long metadata and keys are cached, and the minimum time before unknown keys or
+# metadata that could not be read are requested again.
 _CACHE_SECONDS, _RETRY_SECONDS = 3600, 60
 
 
@@ -76,7 +77,7 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     if "client_secret_basic" in provider.token_endpoint_auth_methods_supported:
-        # Id and secret are encoded as in a form (RFC 6749, 2.3.1).
+        # The id and the secret are encoded as in a form (RFC 6749, 2.3.1).
         pair = f"{quote(row.application_id, safe='')}:{quote(row.application_secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
@@ -112,7 +113,8 @@ def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
 
 
 def metadata(row: SignInProvider) -> Metadata:
-    """The provider's discovery document, cached for an hour; a fault is cached for a minute."""
+    """The provider's discovery document, which is cached for an hour. A fault is cached for a
+    minute."""
     cache_key = f"openid:{row.pk}:{row.issuer}"
     stored = cache.get(cache_key)
     if isinstance(stored, str):
@@ -142,12 +144,13 @@ def _discover(row: SignInProvider) -> Metadata:
 
 
 def _keys(row: SignInProvider, id_token: str) -> KeySet:
-    """The provider's public keys, from the cache unless the token refers to an unknown key."""
+    """The provider's public keys. They are requested if the cache has none, or if the token refers
+    to an unknown key and the last request was over a minute ago."""
     cache_key = f"openid-keys:{row.pk}:{row.issuer}"
     requested_at, stored = cache.get(cache_key) or (0.0, None)
     wanted = extract_compact(id_token.encode()).headers().get("kid")
     kids = [key.get("kid") for key in stored["keys"]] if stored else []
-    # Tokens with unknown keys must not cause a request each.
+    # Tokens with unknown keys must not each cause a request.
     is_recent = time.time() - requested_at < _RETRY_SECONDS
     if stored is None or (wanted is not None and wanted not in kids and not is_recent):
         stored = _call("GET", metadata(row).jwks_uri)
@@ -159,8 +162,8 @@ def _keys(row: SignInProvider, id_token: str) -> KeySet:
 
 
 def _check_endpoint(url: str) -> None:
-    """Raise ProviderFault unless the endpoint is https, like the issuer: one endpoint receives the
-    client secret, and people are redirected to another."""
+    """Raise ProviderFault unless secrets may be sent to the endpoint, which must usually be https.
+    One of the endpoints receives the client secret, and people are redirected to another."""
     try:
         is_safe = urlsplit(url).scheme in {"http", "https"} and egress.keeps_secrets(
             url, purpose=PURPOSE

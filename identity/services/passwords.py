@@ -22,9 +22,9 @@ from identity.services import attempts, audit, mails, tokens
 from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
-# How long a reset link stays valid even if newer ones are requested.
+# For how long a reset link stays valid even if newer links are requested.
 PROTECTED_FOR = timedelta(minutes=10)
-# Longer than for a reset, since nobody waits for an invitation.
+# Longer than for a reset, because invited people may not read the mail at once.
 INVITATION_LIFETIME = timedelta(days=3)
 
 
@@ -61,7 +61,7 @@ def set_encoded(user: User, encoded: str, *, by: User, mail: str = "password_cha
 
 
 def void_links(user: User) -> None:
-    """Void the links to choose a password that were mailed to a user whose row is locked."""
+    """Void the unused links to choose a password that were mailed to a user whose row is locked."""
     _links(user).delete()
 
 
@@ -72,14 +72,16 @@ def _links(user: User) -> QuerySet[PasswordReset]:
 def request_reset(*, email: str, address: str) -> None:
     """Enqueue the mail with a reset link.
 
-    The job looks up the account, so that neither the response nor its timing reveals accounts.
+    The job looks up the account, so that neither the response nor its timing reveals which accounts
+    exist.
     """
     attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
 
 
 def send_reset_link(*, email: str, asked_from: str) -> None:
-    """Mail a new link to the user with this address, if that user may sign in."""
+    """Mail a new link to the client's person with this address, if that person may sign in and the
+    limit on mails is not reached."""
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or not user.is_active or user.client_id is None:
         return
@@ -107,7 +109,7 @@ def send_invitation(*, user_id: int, by_id: int | None) -> None:
 
 def use_reset(*, token: str, password: str, address: str) -> User:
     """Set the password of the user to whom a link was sent, and return the user. Each link works
-    once."""
+    once; 400 `reset_token_invalid` if it is no longer valid."""
     reset = check_reset(token=token, address=address)
     encoded = encode(password, field="new_password")
     with transaction.atomic():
@@ -130,17 +132,17 @@ def purge_expired() -> None:
 def _make_token(
     user: User, lifetime: timedelta, *, asked_from: str, protects_recent: bool = False
 ) -> str:
-    """Create a token for the user and void the user's earlier ones. Sets `user.email` to the stored
-    address.
+    """Create a token for the user and void the user's earlier tokens. Sets `user.email` to the
+    stored address.
 
-    `protects_recent`: links younger than ten minutes stay valid. Otherwise a stranger, who can
-    request links, too, could void each one before it is read.
+    With `protects_recent`, links younger than ten minutes stay valid. Otherwise a stranger, who can
+    request links too, could void each link before it is read.
     """
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Locked, so that each of several concurrent calls sees the links of the earlier ones, and
-        # the mail goes to the current address.
+        # The lock makes concurrent calls wait, so that each sees the links of the earlier calls and
+        # the current address.
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
         earlier = _links(user)
         if protects_recent:
@@ -158,19 +160,20 @@ def _make_token(
 
 
 def _link(token: str) -> str:
-    """The link to mail. Its host never comes from a request, and browsers do not send the token in
-    its fragment."""
+    """The link to mail. Its host never comes from a request. The token is in the fragment, which
+    browsers do not send."""
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
 def check_reset(*, token: str, address: str) -> PasswordReset:
     """The reset that a link's token belongs to. If the token is invalid, raises a 400
-    `reset_token_invalid` and counts an attempt; 429 after too many."""
+    `reset_token_invalid` and counts an attempt. 429 after too many attempts."""
     unused = PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None)
     try:
         attempt = attempts.start(AttemptKind.TRY_RESET, address=address)
     except attempts.TooManyAttempts:
-        # A right token after too many wrong ones was probably guessed, so it is voided.
+        # A right token that comes after too many wrong tokens was probably guessed, so it is
+        # voided.
         unused.update(used_at=timezone.now())
         raise
     rows = unused.select_related("user__client")

@@ -1,4 +1,5 @@
-"""The store of uploaded pictures. A higher app implements it, and `bots.apps` installs it."""
+"""The interface of the store for uploaded pictures. A higher app implements the store, and
+`bots.apps` installs it."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -26,8 +27,9 @@ class PictureStore(Protocol):
     """Implemented by the module `bots.services.uploaded_pictures`."""
 
     def stored(self, file: Any, *, largest_side: int = 0) -> AbstractContextManager[StoredPicture]:
-        """Check and store an uploaded file; if the block fails, the file is deleted. A picture with
-        a side over `largest_side` pixels is scaled down; 0 keeps its size."""
+        """A context manager that checks and stores an uploaded file. If the block fails, the file
+        is deleted. A picture with a side over `largest_side` pixels is scaled down; 0 keeps the
+        size."""
 
 
 pictures = Hook[PictureStore]()

@@ -22,7 +22,8 @@ log = logging.getLogger(__name__)
 _FLOW = "provider_flow"
 # How long a person may take at the provider, in seconds.
 _FLOW_SECONDS = 600
-# The maximum number of concurrent calls to a client's provider: anybody can cause them by its link.
+# The maximum number of concurrent calls to a client's provider. There is a limit because anyone can
+# cause calls with the client's sign-in link.
 _MAX_CONCURRENT_CALLS = 3
 
 
@@ -41,7 +42,7 @@ class NotAdmitted(Forbidden):
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
     """Begin a sign-in, and return the URL at the provider where the person signs in. The provider's
-    response is accepted once, in this session."""
+    response is accepted only once, and only in this session."""
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
@@ -54,14 +55,14 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
 
 
 def is_awaited(session: MutableMapping[str, Any]) -> bool:
-    """Whether a sign-in that began in this session has not been finished yet."""
+    """Whether a sign-in has begun in this session and is not finished yet."""
     return _FLOW in session
 
 
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
     """Finish a sign-in with the provider's response, and return the person. 400 if the response is
     invalid, or if the sign-in did not begin in this session in the last ten minutes; 403 if the
-    person may not sign in here; 429 if the provider has too many calls at once."""
+    person may not sign in here; 429 if too many calls to the provider are running."""
     row_id, state, nonce, verifier, started_at = flow = session.pop(_FLOW, ("", "", "", "", 0))
     is_of_session = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
     if not is_of_session or time.time() - started_at > _FLOW_SECONDS:
@@ -79,7 +80,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
             token = openid.exchange(row, code=answer["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
     except TooManyRequests:
-        session[_FLOW] = flow  # nothing was sent yet, so the person may reload the page
+        session[_FLOW] = flow  # no code was sent yet, so the person may reload the page
         raise
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
@@ -87,7 +88,8 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
 
 
 def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
-    """A context manager for calls to the provider; 429 if three of the client are running."""
+    """A context manager for calls to the provider; 429 if three calls of the client are already
+    running."""
     return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _MAX_CONCURRENT_CALLS})
 
 
@@ -98,7 +100,8 @@ def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInF
 
 def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
     """The client's person with these claims: found by `sub` or, at the first sign-in, by the
-    verified address. Somebody without an account becomes an agent, or gets a 403."""
+    verified address. A person without an account becomes an agent if the client allows that;
+    otherwise 403."""
     accounts = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
     known = accounts.filter(subject=claims["sub"]).select_related("user__client").first()
     if known:
@@ -119,7 +122,8 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
         if is_new and existing and mails.is_enabled():
-            # An admin who sets the provider could sign in as a colleague, so the person is told.
+            # An admin who sets up the provider could sign in as a colleague, so the colleague is
+            # notified.
             context = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", context)
     return user

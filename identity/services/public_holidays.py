@@ -1,4 +1,4 @@
-"""The public holidays of countries, as entries for the holidays in a client's business hours."""
+"""The public holidays of countries, as holidays of a client's business hours."""
 
 import re
 from typing import Any
@@ -11,7 +11,8 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def countries() -> list[tuple[str, str]]:
-    """The code and the name, in the reader's language, of each country whose holidays are known."""
+    """The code and the name of each country whose holidays are known. Names are in the reader's
+    language if it has a name for the country."""
     from holidays.registry import COUNTRIES  # noqa: PLC0415 - see `of_country`
 
     names = time_zones.names_for_reader().territories
@@ -20,8 +21,9 @@ def countries() -> list[tuple[str, str]]:
 
 
 def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:
-    """The public holidays of these years by date, with names in the language if the package has
-    them."""
+    """The public holidays of a country in these years, sorted by date. Their names are in
+    `language` if the package has them, otherwise in English or in the package's default
+    language."""
     # Few requests need the package, and importing it is slow.
     import holidays  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
-"""Self-registration of companies. In production it must be confirmed by a mailed link; until then
-there is no client and no user. Only the job that sends the mail checks whether the address has an
-account, so that no response reveals it."""
+"""Self-registration of companies. In production a registration must be confirmed by a mailed link;
+until then there is no client and no user. Only the job that sends the mail checks whether the
+address has an account, so that no response reveals it."""
 
 import secrets
 from datetime import timedelta
@@ -34,8 +34,8 @@ class RegistrationTokenInvalid(ApiError):
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
-    """Register a company: in development at once; otherwise enqueue a mail with a link, and return
-    None.
+    """In development, register a company at once and return its client. Otherwise enqueue a mail
+    with a link, and return None.
 
     403 `registration_closed` if self-registration is off, 429 after too many attempts.
     """
@@ -53,15 +53,16 @@ def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
 
 
 def ask_again(*, email: str, address: str) -> None:
-    """Enqueue a mail with a new link for the latest registration of an address, if there is one."""
+    """Enqueue a job that mails a new link for the latest registration of an address, if there is
+    one."""
     _check_open()
     attempts.start(AttemptKind.REGISTER, address=address, account=email)
     _mail(email)
 
 
 def send_link(*, email: str) -> None:
-    """Mail a new link for the latest registration of an address. If the address has an account,
-    mail a note about that instead."""
+    """Mail a new link for the latest registration of an address. If the address already has an
+    account, mail a note that says so instead. Does nothing if there is no registration."""
     row = Registration.objects.filter(email=email).order_by("-pk").first()
     if row is None:
         return
@@ -84,8 +85,9 @@ def confirm(*, token: str, password: str, address: str) -> Client:
     """Create the company that a link confirms; each link works once. 400 for an invalid link, 422
     for a wrong password, 429 after too many attempts.
 
-    The password must be the one of the registration: otherwise a stranger could register somebody
-    else's address with a password of their own.
+    The password must be the one chosen at registration. Otherwise a stranger could register
+    somebody else's address, and that person could confirm an account whose password the stranger
+    knows.
     """
     attempt = attempts.start(AttemptKind.CONFIRM, address=address, account=token)
     row = Registration.objects.filter(
@@ -97,7 +99,8 @@ def confirm(*, token: str, password: str, address: str) -> Client:
         msg = gettext_noop("This isn't the password you registered with.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
-        # Of two concurrent requests, only one deletes the row and so creates the company.
+        # Only one of two concurrent requests deletes the row, and only that one creates the
+        # company.
         if not Registration.objects.filter(pk=row.pk, token_hash=row.token_hash).delete()[0]:
             raise RegistrationTokenInvalid
         client = clients.register(CompanyDto.copy_from(row), password=password)

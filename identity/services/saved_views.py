@@ -1,4 +1,4 @@
-"""Saved views of the site's lists, and saved reports: a query under a name, private or shared."""
+"""Saved views of the site's lists, and saved reports. Both are named queries, private or shared."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ class TooManyViews(ApiError):
 
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
-    """A person's own views of a list and those that colleagues share, each with whether the person
-    may delete it."""
+    """A person's own views of a list and the views that colleagues share, each with a flag that
+    says whether the person may delete it."""
     rows = SavedView.objects.filter(list_name=page).select_related("user").order_by("name", "pk")
     seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
     return [(row, _may_delete(row, user)) for row in seen[: 4 * MAX_VIEWS]]
@@ -38,7 +38,7 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
         if views.exclude(name=name).count() >= MAX_VIEWS:
             raise TooManyViews
         parameters = QueryDict(query.removeprefix("?"), mutable=True)
-        parameters.pop("p", None)  # the page number: which rows are on a page changes
+        parameters.pop("p", None)  # the page number, because the rows on a page change
         values = {"query": parameters.urlencode(), "is_shared": is_shared}
         row, _ = SavedView.objects.update_or_create(
             user=user, list_name=page, name=name, defaults=values
@@ -48,7 +48,8 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
 
 
 def delete(user: User, view_id: int) -> None:
-    """Delete one's own view or, as an owner or admin, a shared one; 403 for any other."""
+    """Delete the user's own view or, if the user is an owner or admin, a shared view; 403 for any
+    other."""
     with transaction.atomic():
         row = SavedView.objects.select_related("user").filter(pk=view_id).first()
         if row is None or not _may_delete(row, user):
@@ -58,8 +59,8 @@ def delete(user: User, view_id: int) -> None:
 
 
 def forget(client_id: int, identifiers: Sequence[str]) -> None:
-    """Delete the saved views that mention a customer whose data is erased. `identifiers` holds the
-    customer's name, addresses and ids."""
+    """Delete the saved views of the client's people and of platform staff that mention a customer
+    whose data is erased. `identifiers` holds the customer's name, addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
@@ -90,8 +91,8 @@ def _may_delete(row: SavedView, user: User) -> bool:
 
 
 def _record(row: SavedView, verb: str, *, by: User) -> None:
-    """Record a change of a shared view in the audit log. The view's name is left out, since it may
-    be a customer's."""
+    """Record a change of a shared view in the audit log. The view's name is left out, because it
+    may contain a customer's name."""
     if row.is_shared:
         audit.record(by.client_id, f"saved_view.{verb}", by=by, subject=f"saved_view:{row.pk}",
                      changes={"page": row.list_name})  # fmt: skip

@@ -1,5 +1,5 @@
-"""The second factor of a sign-in: a code from an app (TOTP, RFC 6238), or a recovery code. It has a
-model of its own, since django-otp stores secrets as plain text."""
+"""The second factor of a sign-in: a code from an app (TOTP, RFC 6238), or a recovery code. The
+platform has its own model for it, because django-otp stores secrets as plain text."""
 
 import base64
 import re
@@ -29,14 +29,15 @@ _SECRET_BYTES = 20
 _TOLERANCE = 1
 # How long an offered secret can be set up, in seconds.
 _OFFER_SECONDS = 1800
-# Recovery codes are read from paper, so they have no letters and digits that look alike.
+# People may copy recovery codes from paper, so the codes have no letters and digits that look
+# alike.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A secret to enter into an authenticator app. The form returns `signed` with the first
-    code."""
+    """A secret to enter into an authenticator app. The form submits `signed` together with the
+    first code."""
 
     secret: str
     uri: str
@@ -54,8 +55,8 @@ def is_missing(user: User) -> bool:
 
 
 def offer(user: User, *, signed: str = "") -> Offer:
-    """A secret to set up: the one in `signed`, or a new one if that is too old or there is none. It
-    is not stored yet."""
+    """An offer of the secret in `signed`, or of a new secret if `signed` is empty, too old or
+    another person's. The secret is not stored yet."""
     secret = _offered(user, signed)
     if secret is None:
         secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
@@ -66,8 +67,8 @@ def offer(user: User, *, signed: str = "") -> Offer:
 
 
 def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
-    """Require codes from now on, if `code` is right; returns the recovery codes, which are shown
-    once. Raises a ValidationError otherwise.
+    """Require codes from now on if `code` is right, and return the recovery codes, which are shown
+    only once. Otherwise raises a ValidationError.
 
     Ends every sign-in except `sign_in`, so that anybody else who knew the password is signed out.
     """
@@ -89,7 +90,8 @@ def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> 
 
 
 def accept(user: User, code: str) -> bool:
-    """Use a code from the app, or a recovery code; whether it was right. Each works once."""
+    """Use up a code from the app or a recovery code, each of which works once. Returns whether the
+    code was right."""
     with transaction.atomic():
         factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
         if factor is None:
@@ -110,7 +112,7 @@ def accept(user: User, code: str) -> bool:
 
 
 def recovery_codes_left(user: User) -> int:
-    """How many recovery codes a person with a second factor has not used."""
+    """The number of recovery codes that a person with a second factor has not used."""
     return len(SecondFactor.objects.get(user=user).recovery_hashes)
 
 
@@ -125,7 +127,8 @@ def remove(user: User, *, by: User) -> bool:
 
 
 def _offered(user: User, signed: str) -> str | None:
-    """The secret of an offer to this person; None if the offer is too old or not this person's."""
+    """The secret of an offer to this person; None if there is no valid offer, or if it is too old
+    or another person's."""
     try:
         user_id, secret = signing.loads(signed, salt=_SALT, max_age=_OFFER_SECONDS)
     except signing.BadSignature:
@@ -149,7 +152,7 @@ def _recovery_code() -> str:
 
 
 def _hashes(user: User, codes: list[str]) -> list[str]:
-    """Hashes of recovery codes; case, spaces and hyphens make no difference."""
+    """Hashes of recovery codes. Case, spaces and hyphens make no difference."""
     plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes]
     return [hash_secret(f"recovery:{user.pk}:{code}") for code in plain]
 

@@ -1,4 +1,5 @@
-"""A client's own OpenID provider: setting and removing it, and whether it replaces passwords."""
+"""A client's own OpenID provider: finding, setting and removing it, whether it replaces passwords,
+and mails with the sign-in link."""
 
 from django.conf import settings
 from django.db import transaction
@@ -25,14 +26,14 @@ def find(code: str) -> SignInProvider | None:
 
 
 def described(row: SignInProvider) -> SignInProviderDto:
-    """The shape of the provider, with the sign-in link and the redirect URL."""
+    """The provider as the API describes it, with the sign-in link and the redirect URL."""
     return SignInProviderDto.from_row(
         row, sign_in_url=sign_in_url(row.client), redirect_url=redirect_url()
     )
 
 
 def sign_in_url(client: Client) -> str:
-    """The link by which a client's people sign in."""
+    """The link with which a client's people sign in at its provider."""
     return f"{settings.PUBLIC_URL}/admin/sign-in/{client.code}/"
 
 
@@ -42,7 +43,8 @@ def redirect_url() -> str:
 
 
 def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvider:
-    """Set the client's provider. Fields left out keep their value; a new issuer needs a secret."""
+    """Set the client's provider. Fields that are not set in `body` keep their values; 422 for a new
+    issuer without a secret."""
     # Before the transaction, since resolving the host name may take seconds.
     _check_destination(body.issuer)
     with transaction.atomic():
@@ -52,7 +54,8 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
         row.application_secret = _merged_secret(row, body)
         for name in {*_SETTINGS} if row._state.adding else body.model_fields_set & {*_SETTINGS}:
             setattr(row, name, getattr(body, name))
-        # An admin could set a provider in order to sign in as anybody, but must not as an owner.
+        # An admin could set up a provider in order to sign in as anyone. That must not work for
+        # owners.
         row.admits_owners = by.role == Role.OWNER
         row.save()
         changes = {name: getattr(row, name) for name in (*_SETTINGS, "admits_owners")}
@@ -62,7 +65,8 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
 
 
 def remove(client: Client, *, by: User) -> None:
-    """Remove the provider and its accounts, if there is one; people sign in by password again."""
+    """Remove the client's provider, if there is one, and the stored references to people's accounts
+    there. People then sign in by password again."""
     with transaction.atomic():
         row = SignInProvider.objects.for_client(client).select_for_update().first()
         if row:
@@ -79,19 +83,20 @@ def is_required(user: User) -> bool:
 
 
 def ask_link(*, email: str, address: str) -> None:
-    """Enqueue a mail with a client's sign-in link, for the person with this address at a client
-    that has a provider.
+    """Enqueue a job that mails the client's sign-in link to the person with this address, if the
+    client has a provider.
 
-    The job looks up the address, so that the response does not reveal accounts. The person is not
-    redirected at once: otherwise a client could send strangers to its own provider.
+    The job looks up the address, so that the response does not reveal which accounts exist. The
+    person is not redirected to the provider at once. Otherwise a client could send strangers to its
+    own provider.
     """
     attempts.start(AttemptKind.ASK_LINK, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)
 
 
 def send_link(*, email: str) -> None:
-    """Mail the client's sign-in link to the person with this address, if the client has a
-    provider."""
+    """Mail the client's sign-in link to the person with this address, if the person may sign in,
+    the client has a provider and the limit on mails is not reached."""
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or user.client is None or not user.is_active:
         return
@@ -103,8 +108,8 @@ def send_link(*, email: str) -> None:
 
 
 def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
-    """The secret to store: the new one, or the stored one if the issuer stays the same; otherwise a
-    422, since a secret must not be sent to another issuer."""
+    """The secret to store: the new secret, or the stored secret if the issuer stays the same.
+    Otherwise raises a 422, because the stored secret must not be sent to another issuer."""
     if body.application_secret is not None:
         return body.application_secret
     if row._state.adding or row.issuer != body.issuer:

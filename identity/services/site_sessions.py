@@ -1,4 +1,4 @@
-"""Sign-ins to the site: Django sessions, stored with a reference to their user.
+"""Sign-ins to the site, which are Django sessions stored with a reference to their user.
 
 This module is the SESSION_ENGINE, so the store must be called `SessionStore`.
 """
@@ -24,9 +24,10 @@ from identity.models import RefreshToken, SiteSession, User
 from identity.services import audit, logins, tokens
 
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
-# Seconds within which the code of the second factor must follow a right password.
+# The number of seconds in which a person must enter the code of the second factor after the right
+# password.
 _CODE_SECONDS = 600
-# Parts of the header User-Agent, and the usual names for them; the first match counts.
+# Parts of the `User-Agent` header, and the usual names for them. The first match counts.
 _BROWSERS = {
     "Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari",
 }  # fmt: skip
@@ -39,7 +40,8 @@ _SYSTEMS = {
 class SessionStore(DatabaseStore):
     """Stores sessions as rows of `SiteSession`."""
 
-    # Whether a script sent this request without a person, so that it must not prolong the sign-in.
+    # Whether a script sent this request while nobody used the page. Such a request must not prolong
+    # the sign-in.
     is_unattended = False
 
     @classmethod
@@ -63,27 +65,29 @@ class SessionStore(DatabaseStore):
         return row
 
     def save(self, must_create: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
-        """Save the session, which prolongs it, unless the request is unattended and changed
-        nothing."""
+        """Save the session, which prolongs it. An unattended request that changed nothing is not
+        saved."""
         if must_create or self.modified or not self.is_unattended:
             super().save(must_create)
 
     def delete(self, session_key: str | None = None) -> None:
-        """Delete the session. An impersonation in it ends, which is recorded."""
+        """Delete the session. If it has an impersonation, that ends too, and its end is
+        recorded."""
         key = SiteSession.key_of(session_key or self.session_key)
         tokens.end_sessions(SiteSession.objects.filter(pk=key))
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
-    """Remember in the session that a person's password was right and that a code must follow;
-    `then` is the URL to open afterwards."""
+    """Remember in the session that a person's password was right and that a code must follow.
+    `then` is the URL to open after the code."""
     request.session.flush()
     request.session[_AWAITED] = [user.pk, user.token_version, time.time(), then]
 
 
 def awaited(request: HttpRequest) -> tuple[User, str] | None:
-    """The person whose code is awaited, and the URL to open afterwards. None if no code is awaited,
-    or after ten minutes."""
+    """The person whose code is awaited, and the URL to open after the code. None if no code is
+    awaited, after ten minutes, or if the person was disabled or their access tokens were
+    invalidated."""
     user_id, token_version, began_at, then = request.session.get(_AWAITED, (0, 0, 0, ""))
     if time.time() - began_at > _CODE_SECONDS:
         return None
@@ -93,7 +97,8 @@ def awaited(request: HttpRequest) -> tuple[User, str] | None:
 
 
 def begin(request: HttpRequest, user: User) -> None:
-    """Sign in a person whose identity was checked; 401 if their password has changed since."""
+    """Sign in a person whose identity was checked. 401 if the person was disabled or their access
+    tokens were invalidated since the check."""
     with transaction.atomic():
         logins.begin(user)
         login(request, user)
@@ -108,7 +113,8 @@ def begin(request: HttpRequest, user: User) -> None:
 
 
 def access_token(request: HttpRequest, user: User) -> str:
-    """An API access token for a person who is signed in to the site; it ends with the session."""
+    """An API access token for a person who is signed in to the site. It becomes invalid when the
+    session ends."""
     return tokens.access_token(user, family=uuid.UUID(request.session[_TOKEN_FAMILY]))
 
 
@@ -126,7 +132,8 @@ def end(request: HttpRequest, user: User) -> None:
 
 
 def device_of(user_agent: str) -> str:
-    """The browser and the system, such as "Firefox, Windows"; empty if both are unknown."""
+    """The browser and the operating system, such as "Firefox, Windows"; empty if both are
+    unknown."""
     names = [
         next((name for part, name in known.items() if part in user_agent), "")
         for known in (_BROWSERS, _SYSTEMS)
@@ -136,7 +143,7 @@ def device_of(user_agent: str) -> str:
 
 @dataclass(frozen=True)
 class SignIn:
-    """One of a person's sign-ins, to the site or (`is_program`) to the API."""
+    """One of a person's sign-ins: to the API if `is_program` is set, otherwise to the site."""
 
     id: str
     browser: str
@@ -148,8 +155,8 @@ class SignIn:
 
     @property
     def device(self) -> str:
-        """The browser and the system, such as "Firefox, Windows"; or the whole User-Agent if it is
-        unknown."""
+        """The browser and the operating system, such as "Firefox, Windows". If both are unknown,
+        the whole `User-Agent` header."""
         return device_of(self.browser) or self.browser
 
 
@@ -177,7 +184,7 @@ def list_own(user: User, *, current: str | None) -> list[SignIn]:
 
 
 def end_own(user: User, sign_in: str) -> bool:
-    """End one of a person's own sign-ins; False if the person has no such sign-in (any more)."""
+    """End one of a person's own sign-ins; False if the person does not have that sign-in."""
     keys = SiteSession.objects.filter(user=user).values_list("session_key", flat=True)
     families = {token.family for token in _live_tokens(user)}
     with transaction.atomic():
@@ -192,7 +199,8 @@ def end_own(user: User, sign_in: str) -> bool:
 
 
 def _live_tokens(user: User) -> QuerySet[RefreshToken]:
-    """The refresh tokens that can still be used: one for each sign-in to the API."""
+    """The person's refresh tokens that can still be used. There is one for each sign-in to the
+    API."""
     return RefreshToken.objects.filter(
         user=user, rotated_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )

@@ -1,4 +1,4 @@
-"""Labels of time zones, as people look for them: country, city and the current time there."""
+"""Time zones as people look for them: labels with the country, the city and the current time."""
 
 import unicodedata
 import zoneinfo
@@ -12,12 +12,13 @@ from django.utils.translation import get_language
 from chatplatform.call_once import call_once
 from identity.shapes.fields import time_zones
 
-# Zones whose name lacks a city that people look for.
+# The cities to show for zones whose name lacks a city that people look for.
 _CITIES = {"Asia/Ho_Chi_Minh": "Hanoi, Ho Chi Minh"}
 
 
 def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
-    """The zones of all countries, UTC and the zone `current`, each with a label."""
+    """The names of all zones that belong to a country, of UTC and of the zone `current`, each with
+    a label."""
     names = names_for_reader()
     labels = {name: _label(name, names) for name in time_zones() & {*_country_codes()}}
     named = sorted(labels, key=lambda name: alphabetical(labels[name]))
@@ -31,7 +32,8 @@ def label(name: str) -> str:
 
 
 def names_for_reader() -> Any:
-    """The names of countries (`territories`) and cities (`time_zones`) in the reader's language."""
+    """Babel's data for the reader's language, with the names of countries (`territories`) and of
+    cities (`time_zones`)."""
     # Few requests need the package, and importing it is slow.
     from babel import Locale  # noqa: PLC0415
 
@@ -39,7 +41,7 @@ def names_for_reader() -> Any:
 
 
 def alphabetical(text: str) -> str:
-    """A sort key for names: a letter with a diacritic follows the plain letter."""
+    """A sort key for names, in which a letter with a diacritic comes after the plain letter."""
     return unicodedata.normalize("NFD", text)  # noqa: TID251 - short
 
 
@@ -49,7 +51,7 @@ def clock(name: str, *, now: datetime) -> str:
 
 
 def country_of(name: str) -> str:
-    """The code (ISO 3166) of the country of a zone; empty if there is none."""
+    """The ISO 3166 code of the country that a zone belongs to; empty if there is none."""
     return _country_codes().get(name, "")
 
 
@@ -68,7 +70,8 @@ def _label(name: str, names: Any) -> str:
 
 
 def _table(name: str) -> list[str]:
-    """The rows of a table of the time zone database; empty if the machine has only the zones."""
+    """The lines of a table of the time zone database; empty if the machine does not have the
+    table."""
     paths = (Path(folder) / name for folder in zoneinfo.TZPATH)
     table_path = next((path for path in paths if path.exists()), None)
     lines = table_path.read_text(encoding="utf-8").splitlines() if table_path else []

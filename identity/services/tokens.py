@@ -1,4 +1,5 @@
-"""Issues, rotates and revokes access and refresh tokens, and creates one-time tickets."""
+"""Issues, rotates and revokes access and refresh tokens, ends sign-ins, and creates and redeems
+one-time tickets."""
 
 import logging
 import secrets
@@ -26,14 +27,14 @@ from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is no longer valid. Sign in again."
-# The user's id, the token version and the family of an access token.
+# The user's id, the token version and the token family in an access token.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
 # The scopes that a sign-in can request besides the rights of the role.
 SCOPES = {"mcp:write"}
 
 _USER, _CLIENT = Columns(User), Columns(Client)
-# Runs in every request of a person.
+# Runs in every API request of a person.
 _USER_OF_SESSION = f"""
 SELECT {_USER.column_list("person")}, {_CLIENT.column_list("client")}
 FROM identity_user person JOIN identity_client client ON client.id = person.client_id
@@ -48,7 +49,8 @@ WHERE person.id = %(user)s AND person.token_version = %(version)s
 
 
 class OAuthError(ApiError):
-    """A refused sign-in. The response has the fields of RFC 6749 and those of this API."""
+    """A refused request for tokens. The response has the error fields of RFC 6749 besides the usual
+    error fields of this API."""
 
     more: ClassVar = {
         "error": (str, "The same as `code`."),
@@ -60,13 +62,14 @@ class OAuthError(ApiError):
 
 
 class InvalidGrant(OAuthError, NotAuthenticated):
-    """The password or the refresh token is wrong, expired or used."""
+    """The password, the code of the second factor or the refresh token is wrong, expired or
+    used."""
 
     code = "invalid_grant"
 
 
 def issue(user: User, *, asked: str = "") -> TokenResponse:
-    """The tokens of a new sign-in, with those of the requested scopes that are in `SCOPES`."""
+    """The tokens of a new sign-in. Only requested scopes that are in `SCOPES` are granted."""
     granted = sorted(SCOPES & set(asked.split()))
     return _issue(user, family=uuid7(), granted=granted, scopes=granted)
 
@@ -74,8 +77,8 @@ def issue(user: User, *, asked: str = "") -> TokenResponse:
 def _issue(
     user: User, *, family: uuid.UUID, granted: Sequence[str], scopes: Sequence[str]
 ) -> TokenResponse:
-    """An access token with `scopes`, and a refresh token with all scopes of the sign-in,
-    `granted`."""
+    """An access token with `scopes`, and a refresh token with `granted`, which are all scopes of
+    the sign-in."""
     assert user.client_id, "platform staff use the admin site"
     refresh_token = secrets.token_urlsafe(48)
     RefreshToken.objects.create(
@@ -96,28 +99,29 @@ def _issue(
 
 
 def access_token(user: User, *, family: uuid.UUID, scopes: Sequence[str] = ()) -> str:
-    """A new access token of a sign-in to the API or to the site."""
+    """A new access token for a sign-in to the API or to the site."""
     token: Any = AccessToken()
     token["user_id"] = str(user.pk)
     token["tv"] = user.token_version
     token["sid"] = str(family)
     if scopes:
         token["scope"] = " ".join(scopes)
-    # A host whose clock is behind would refuse a token issued in its future.
+    # A host whose clock is behind would refuse the token, because it would seem to be issued in the
+    # future.
     del token["iat"]
     return str(token)
 
 
 def find_user(access_token: str) -> User | None:
-    """The user (with the client) of an access token; None if the token is invalid or its sign-in
-    has ended."""
+    """The user of an access token, with the client; None if the token is invalid or its sign-in has
+    ended."""
     claims = parse_claims(access_token)
     return find_user_by_claims(claims) if claims else None
 
 
 def find_user_by_claims(claims: Claims) -> User | None:
-    """The user (with the client) of a token with these claims; None if its sign-in has ended. Takes
-    one query."""
+    """The user of a token with these claims, with the client; None if the token's sign-in has
+    ended. Takes one query."""
     user_id, token_version, family = claims
     with connection.cursor() as cursor:
         cursor.execute(
@@ -133,7 +137,8 @@ def find_user_by_claims(claims: Claims) -> User | None:
 
 def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
     """Exchange a refresh token for a new pair of tokens. The access token has all scopes of the
-    sign-in, or those of them in `asked`. Using a refresh token twice revokes its family."""
+    sign-in or, if `asked` is not empty, only the scopes that are also in `asked`. If a refresh
+    token is used twice, its sign-in ends."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
@@ -142,13 +147,13 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
         if not user.is_active:
             raise InvalidGrant(_NOT_VALID)
         ensure_not_frozen(user.client)
-        # Of two concurrent requests, only one counts as the first use.
+        # Only one of two concurrent requests counts as the first use.
         unused = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None)
         if unused.update(rotated_at=timezone.now()):
             granted, wanted = row.scope.split(), asked.split()
             scopes = [scope for scope in granted if not wanted or scope in wanted]
             return _issue(user, family=row.family, granted=granted, scopes=scopes)
-        # Of several further uses, only the first is recorded.
+        # Only the first of several further uses is recorded.
         if revoke_family(row.family):
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)
             subject = f"user:{row.user_id}"
@@ -157,15 +162,15 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
 
 
 def lock_user(user_id: int) -> User:
-    """Read and lock the user's row: a concurrent `revoke_all` waits, and then also revokes the
-    tokens that are issued under the lock."""
+    """Read and lock the user's row. A concurrent `revoke_all` waits for the lock, and then also
+    revokes the tokens that were issued under it."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
 
 def revoke(token: str, *, by: User) -> None:
-    """Sign out: end the sign-in of an access or refresh token of this person, with all its tokens.
-    Any other token changes nothing."""
+    """Sign out: end the sign-in that an access or refresh token of this person belongs to, with all
+    its tokens. Any other token is ignored."""
     user_id, family = _find_sign_in(token) or (None, None)
     if family is None or user_id != by.pk:
         return
@@ -176,7 +181,8 @@ def revoke(token: str, *, by: User) -> None:
 
 
 def find_user_by_token(token: str) -> User | None:
-    """The user (with the client) of an access or refresh token whose sign-in has not ended."""
+    """The user of an access or refresh token, with the client; None if the token is unknown or its
+    sign-in has ended."""
     sign_in = _find_sign_in(token)
     user = User.objects.filter(pk=sign_in[0]).first() if sign_in else None
     if sign_in is None or user is None:
@@ -193,21 +199,22 @@ def _find_sign_in(token: str) -> tuple[int, uuid.UUID] | None:
 
 
 def revoke_family(family: uuid.UUID) -> int:
-    """End one sign-in with all its tokens; returns how many refresh tokens were revoked."""
+    """End one sign-in with all its tokens. Returns the number of revoked refresh tokens."""
     end_sessions(SiteSession.objects.filter(token_family=family))
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())
 
 
 def revoke_all(user: User) -> None:
-    """End every sign-in of a user, to the API and to the site; the caller has locked the row."""
+    """End every sign-in of a user, to the API and to the site. The caller must have locked the
+    user's row."""
     end_sessions(SiteSession.objects.filter(user=user))
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
-    """End every sign-in of a user except the one with the token family `but`; None: a session
-    without tokens."""
+    """End every sign-in of a user except the one with the token family `but`. If `but` is None,
+    only sessions without a token family are kept."""
     end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
     others = RefreshToken.objects.filter(user=user, revoked_at=None)
     if but:
@@ -216,14 +223,15 @@ def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
 
 
 def end_sessions(rows: QuerySet[SiteSession]) -> int:
-    """End sign-ins to the site and impersonations in them; returns how many sign-ins ended."""
+    """End sign-ins to the site, and the impersonations in them. Returns the number of ended
+    sign-ins."""
     with transaction.atomic():
         impersonation.end(rows)
         return rows.delete()[0]
 
 
 def parse_claims(access_token: str) -> Claims | None:
-    """The claims of one of our tokens that has not expired; None for any other."""
+    """The claims of an access token; None if we did not issue the token or it has expired."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
@@ -232,7 +240,7 @@ def parse_claims(access_token: str) -> Claims | None:
 
 
 def scopes_of(access_token: str) -> frozenset[str]:
-    """The scopes of a valid access token."""
+    """The scopes in an access token; empty if it has none or is invalid."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return frozenset(str(token.get("scope", "")).split())
@@ -241,7 +249,8 @@ def scopes_of(access_token: str) -> frozenset[str]:
 
 
 def sign_in_of(access_token: str) -> uuid.UUID:
-    """The family of a valid access token: the sign-in that it belongs to."""
+    """The token family of an access token, which identifies its sign-in; 401 if the token is
+    invalid."""
     claims = parse_claims(access_token)
     if claims is None:
         raise NotAuthenticated
@@ -249,9 +258,9 @@ def sign_in_of(access_token: str) -> uuid.UUID:
 
 
 def make_ticket(access_token: str) -> str:
-    """Create a ticket that replaces a valid access token in the URL of one request within a minute,
-    for a browser's EventSource. 503 if Valkey is unavailable. Valkey stores only the claims, never
-    the token."""
+    """Create a ticket, which replaces a valid access token in the URL of one request within a
+    minute, such as that of a browser's EventSource. 503 if Valkey is unavailable. Valkey stores
+    only the token's claims, never the token."""
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
     pubsub.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
@@ -272,8 +281,8 @@ def _ticket_name(ticket: str) -> str:
 
 
 def purge_expired() -> None:
-    """Delete refresh tokens that expired longer ago than the lifetime of an access token: until
-    then, access tokens of the same family need them."""
+    """Delete refresh tokens that expired longer ago than the lifetime of an access token. Until
+    then, access tokens of the same family are valid only if the refresh token exists."""
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
     ).delete()

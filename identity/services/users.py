@@ -1,4 +1,5 @@
-"""Adds and disables a client's people, and gives them roles and passwords."""
+"""Adds, changes and disables clients' people and platform staff, and sets their roles and
+passwords."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +24,7 @@ class EmailTaken(ApiError):
     place = ("email",)
 
 
-# The text of EmailTaken for a person who adds somebody else.
+# The text of EmailTaken for somebody who adds or changes another person.
 _TAKEN = gettext_noop(
     "This email address already has an account, here or at another company. Use another one."
 )
@@ -59,8 +60,8 @@ def create(
 ) -> User:
     """Create a user; 409 `email_taken` if the address is in use, 429 after too many new users.
 
-    `by` None: the user joins without an invitation. Otherwise the user gets a welcome mail or, if
-    `password` is None, a link to choose one.
+    If `by` is None, the user joins without a mail. Otherwise the user gets a welcome mail or, if
+    `password` is None, an invitation with a link to choose a password.
     """
     if password is not None:
         passwords.check_rules(password)
@@ -68,7 +69,7 @@ def create(
         _check_may_give(by, role)
         attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
     email_taken = EmailTaken(_TAKEN if by else None)
-    # Checked first, so that no password is hashed for an address in use.
+    # The address is checked first, so that no password is hashed for an address in use.
     if User.objects.filter(email=email.lower()).exists():
         raise email_taken
     try:
@@ -89,8 +90,8 @@ def create(
 
 
 def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -> User:
-    """Disable or enable a user, which ends all their sign-ins. When they are disabled, a job also
-    releases their chats."""
+    """Disable or enable a user, and end all their sign-ins. If the user is disabled, a job releases
+    their chats."""
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by, stays_owner=not is_disabled)
         _set_disabled(user, is_disabled=is_disabled, by=by)
@@ -100,10 +101,10 @@ def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -
 def set_role(
     client: Client, *, user_id: int, role: str, can_train: bool | None = None, by: User
 ) -> User:
-    """Change a user's role, and (unless None) whether they may also train bots.
+    """Change a user's role and, unless `can_train` is None, whether they may also train bots.
 
-    A new role invalidates access tokens; refreshing returns one with the new role. If the user
-    becomes a viewer, a job releases their chats.
+    A new role invalidates the user's access tokens. Refreshing returns an access token with the new
+    role. If the user becomes a viewer, a job releases their chats.
     """
     _check_may_give(by, role)
     with transaction.atomic():
@@ -121,8 +122,8 @@ def set_role(
 
 def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
     """Change a person's name and, if `by` is platform staff, the email address and the language.
-    Others may not: with a new address they could take over the account. Links that were mailed to
-    the old address become void."""
+    Others may not, because with a new address they could take over the account. Links that were
+    mailed to the old address become void."""
     with transaction.atomic():
         row = _lock_anybody(person, by=by)
         changes = {name: value for name, value in given.items() if value != getattr(row, name)}
@@ -137,8 +138,9 @@ def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
 
 
 def make_staff(*, email: str, password: str) -> User:
-    """Create a member of the platform staff with this password, or restore the account: it is
-    enabled, and its second factor and sign-ins end. 409 `email_taken` for a client's person."""
+    """Create a member of the platform staff with this password, or restore an existing account: set
+    the password, enable the account, remove its second factor and end its sign-ins. 409
+    `email_taken` if the address belongs to one of a client's people."""
     encoded = passwords.encode(password)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(email=email.lower()).first()
@@ -165,7 +167,8 @@ def set_person_disabled(person: User, *, is_disabled: bool, by: User) -> None:
 
 
 def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
-    """Disable or enable a member of the platform staff; 409 `last_staff` for the last one."""
+    """Disable or enable a member of the platform staff; 409 `last_staff` if no other enabled member
+    would be left."""
     with transaction.atomic():
         rows = User.objects.filter(client=None).order_by("pk").select_for_update(no_key=True)
         staff = {row.pk: row for row in rows}
@@ -176,8 +179,8 @@ def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
 
 
 def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = None) -> User:
-    """Change a person's own name, language and picture; what is None stays unchanged. An uploaded
-    `picture` takes precedence over `avatar_url`."""
+    """Change a person's own name, language and picture. Values that are None stay unchanged. An
+    uploaded `picture` takes precedence over `avatar_url`."""
     given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
     if picture:
         given["avatar_url"] = picture.url
@@ -195,8 +198,8 @@ def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = Non
 
 
 def _set_avatar_file(user: User, name: str) -> None:
-    """Set the uploaded file of the person's picture, empty for none. The previous file is removed
-    later."""
+    """Set the uploaded file of the person's picture; empty for no file. A job removes the previous
+    file if the person belongs to a client."""
     if user.client_id:
         media.remove_later(user.client_id, [user.avatar_file.name])
     user.avatar_file = name
@@ -204,9 +207,9 @@ def _set_avatar_file(user: User, name: str) -> None:
 
 
 def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
-    """Set a person's own password, and end every sign-in; returns the tokens of a new one. A wrong
-    current password counts as a failed sign-in, so that a thief of a token cannot guess without
-    limit."""
+    """Set a person's own password, end every sign-in, and return the tokens of a new sign-in. A
+    wrong current password counts as a failed sign-in, so that somebody with a stolen token cannot
+    guess the password without limit."""
     authenticated = logins.authenticate(
         email=user.email, password=current, address=current_address()
     )
@@ -217,8 +220,8 @@ def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
 
 
 def set_own_password(authenticated: User, new: str) -> User:
-    """Set the password of a person who has just given the old one; ends every sign-in. 401 if the
-    account has changed since."""
+    """Set the password of a person who has just given the old one, and end every sign-in. 401 if
+    the user's access tokens have been invalidated since the old password was checked."""
     encoded = passwords.encode(new, field="new_password")
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).get(pk=authenticated.pk)
@@ -237,7 +240,8 @@ def reset_password(client: Client, *, user_id: int, password: str, by: User) -> 
 
 
 def reset_second_factor(person: User, *, by: User) -> bool:
-    """Remove another person's second factor and end their sign-ins; False if they have none."""
+    """Remove another person's second factor and end their sign-ins; False if they have no second
+    factor."""
     if person.pk == by.pk:
         raise Forbidden(
             "Use your password and a code to remove your own two-factor authentication."
@@ -252,7 +256,7 @@ def reset_second_factor(person: User, *, by: User) -> bool:
 
 
 def send_reset_link(person: User, *, by: User) -> None:
-    """Mail a person a link to choose a new password; 429 after too many requests."""
+    """Enqueue a mail with a link to choose a new password; 429 after too many requests."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         _record(user, "reset_sent", by=by)
@@ -278,8 +282,9 @@ def unlock(person: User, *, by: User) -> None:
 
 
 def invite_again(person: User, *, by: User) -> None:
-    """Mail a person a new link to choose the first password; earlier links become void. 409
-    `already_joined` if they have a password, 429 after too many invitations."""
+    """Enqueue a mail with a new link to choose the first password, which voids earlier links. 409
+    `already_joined` if the person has a password or is platform staff, 429 after too many
+    invitations."""
     if person.client is None or person.has_usable_password():
         raise AlreadyJoined
     attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{person.client.pk}")
@@ -290,11 +295,12 @@ def invite_again(person: User, *, by: User) -> None:
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
-    """Check that `by` may change the user, and return the locked row. 404 for another client's
-    user, 403 if `by` may not, 409 `last_owner` if no other owner would be left.
+    """Check that `by` may change the user, and return the user's locked row. 404 for another
+    client's user, 403 if `by` may not change the user. 409 `last_owner` if `stays_owner` is False
+    and no other enabled owner would be left.
 
-    `by` and all owners are locked as well, always in the same order: if two owners change each
-    other, the second sees the first change.
+    The rows of `by` and of all owners are locked as well, always in the same order. So if two
+    owners change each other, the second sees the first change.
     """
     target = User.objects.for_client(client).filter(pk=user_id).first()
     if target is None:
@@ -313,7 +319,8 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
 
 def _lock_anybody(person: User, *, by: User) -> User:
     """Lock a client's person or a member of the platform staff, and return the row. Whether `by`
-    may change a member of staff is not checked here: only staff can open their page."""
+    may change a member of the platform staff is not checked here, because only platform staff can
+    open their page."""
     if person.client:
         return lock_for_change(person.client, user_id=person.pk, by=by)
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
@@ -344,12 +351,12 @@ def check_may_change(by: User, user: User) -> None:
 
 
 def _is_above_owners(user: User) -> bool:
-    """Whether the user may add and change owners: an owner, or platform staff on the site."""
+    """Whether the user may add and change owners, which owners and platform staff may."""
     return user.role == Role.OWNER or user.is_superuser
 
 
 def _save(user: User, *fields: str) -> None:
-    """Save these fields of a locked row, and invalidate the access tokens issued before."""
+    """Save these fields of a locked row, and invalidate the user's access tokens."""
     user.token_version += 1
     user.save(update_fields=[*fields, "token_version"])
 

@@ -23,11 +23,12 @@ from reports.shapes import adhoc as shapes
 # The maximum number of options offered for one filter.
 _MAX_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
-# The rows of a page, the totals of the table, and the cursor of the next page.
+# The rows of a page, the totals of the whole table, and the cursor of the next page; None if there
+# is no next page.
 _TablePage = tuple[list[Row], Row, str | None]
 
 
-# --- which chats ------------------------------------------------------------------------------
+# --- the conversations ------------------------------------------------------------------------
 
 
 def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
@@ -59,7 +60,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
 
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """The rows filtered by whether customers rated them, and with how many stars."""
+    """The conversations, filtered by whether the customer rated them and with how many stars."""
     if param.has_feedback is param.rating_min is param.rating_max is None:
         return rows
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
@@ -71,7 +72,8 @@ def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySe
 
 
 def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-    """The filter options of a period, each with its number of conversations."""
+    """The filter options for the conversations of a period, each with its number of
+    conversations."""
     rows = in_period(client, periods.resolve(client, query))
     return shapes.AdhocFilterOptions(
         bots=_numbered(rows, "bot_id", "bot__bot_name"),
@@ -163,7 +165,7 @@ def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
 
 
 def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
-    """The totals of the same report for the period before."""
+    """The totals of the same report for the preceding period."""
     period = periods.resolve(client, param).before
     chosen = choose(client, param, period)
     tables = {"totals": chat_sql.Table(param.metrics)}
@@ -173,8 +175,8 @@ def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
 def page_of_chats(
     chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
 ) -> QuerySet[Conversation]:
-    """At most `limit` of the chosen conversations, ordered by when they were created. `after` is
-    the `created_at` and the id of the last conversation of the previous page."""
+    """At most `limit` of the chosen conversations, ordered by the time when they were created.
+    `after` is the `created_at` and the id of the last conversation of the previous page."""
     sign, lookup = ("-", "lt") if newest_first else ("", "gt")
     if after:
         at, pk = after

@@ -1,4 +1,4 @@
-"""Computes charts as numbers, from which a template draws SVG without scripts."""
+"""Computes the numbers of charts, from which templates draw SVG without scripts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _GAP = 0.2
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar as drawn, in the units of the SVG; its lower part has another color."""
+    """A bar as it is drawn, in the units of the SVG. Its lower part has another color."""
 
     label: str
     path: str
@@ -30,8 +30,8 @@ class Bar:
 class Chart:
     """A chart of bars side by side, and its labels.
 
-    `names` are the names of the first, middle and last bar; `highest` is the largest value, `unit`
-    says what the heights stand for, and `axis` what the bars stand for.
+    `names` are the names of the first, middle and last bar, and `highest` is the largest value.
+    `unit` says what the heights stand for, and `axis` says what the bars stand for.
     """
 
     bars: list[Bar]
@@ -54,8 +54,8 @@ class Column:
 
 
 def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> str:
-    """The points of an SVG polyline through the values; empty if all are zero or there is only
-    one."""
+    """The points of an SVG polyline through the values. Empty if there are fewer than two values or
+    all are zero."""
     if not any(values) or len(values) < 2:
         return ""
     step, highest = width / (len(values) - 1), max(values)
@@ -66,8 +66,8 @@ def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> st
 
 
 def conversations(rows: Iterable[tuple[str, PartFigures, str]], *, axis: str) -> Chart:
-    """A chart of conversations; the lower parts of the bars are those that the bot resolved. `rows`
-    has the name, the figures and the link of each bar."""
+    """A chart of conversations, in which the lower part of each bar shows the conversations that
+    the bot resolved. `rows` has the name, the figures and the link of each bar."""
     columns = [Column(name, row.chats, row.bot_resolved, path) for name, row, path in rows]
     return chart(
         columns, unit=gettext("Conversations"), axis=axis, part=gettext("Resolved by the bot"),

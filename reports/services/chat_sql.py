@@ -1,7 +1,8 @@
-"""Figures of conversations in SQL: facts about each conversation, and metrics computed from these.
+"""Figures of conversations in SQL: facts about each conversation, and metrics that are computed
+from the facts.
 
-Column names come from the tables in this module, and values are passed as parameters: no part of a
-request becomes SQL.
+Values are passed as parameters. Names of columns come from this module, and the API's shapes accept
+only known names for `sort`. So no part of a request can inject SQL.
 """
 
 import logging
@@ -56,7 +57,8 @@ _FACTS = {
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
     "rating": "feedback.rating",
-    # What providers charged, by category: the number of messages, and their cost, if known.
+    # What messaging providers charged for the conversation's messages, by category: the number of
+    # messages, and their cost if it is known.
     "charges": """(SELECT jsonb_object_agg(charge.category, charge) FROM (
         SELECT metadata #>> '{pricing,category}' AS category,
             sum((metadata #>> '{pricing,charged}')::int) AS messages,
@@ -93,7 +95,7 @@ def _percentile(share: str, of: str) -> str:
 
 
 def _times(name: str) -> dict[str, str]:
-    """The metrics of a duration, which is in the column `name`."""
+    """The metrics of the duration in the column `name`."""
     return {
         f"{name}_p50": _percentile("0.5", name),
         f"{name}_p90": _percentile("0.9", name),
@@ -131,7 +133,7 @@ _JOIN_CHARGE_SUM = """ LEFT JOIN LATERAL (
         'cost', sum((value ->> 'cost')::numeric)) AS value
     FROM jsonb_each(charges)
 ) charge ON true"""
-# Decimal places; other figures have three. A message may cost less than a cent.
+# The decimal places of figures that do not have three. A message may cost less than a cent.
 _DECIMALS = {"message_cost": 6}
 _CHARGE_METRICS = {"charged_messages", "message_cost"}
 # The columns of a report with a row for each conversation: name, heading, type, unit, SQL.
@@ -173,24 +175,25 @@ def chats(chosen: QuerySet[Conversation], *, zone: str, newest_first: bool) -> l
 
 @dataclass(frozen=True)
 class Table:
-    """Asks for a row of figures for each group of conversations; without `group_by`, for one row of
-    totals."""
+    """A request for a table with a row of figures for each group of conversations. Without
+    `group_by`, the table has one row of totals."""
 
     metrics: Sequence[str]
     group_by: Sequence[Grouping] = ()
     sort: str | None = None
     skip: int = 0
     limit: int | None = None
-    # Only conversations that were handed over.
+    # Whether only conversations that were handed over count.
     is_handed_off: bool = False
 
 
 def tables(
     chosen: QuerySet[Conversation], wanted: Mapping[str, Table], *, zone: str
 ) -> dict[str, list[Row]]:
-    """Several tables of the chosen conversations, by name.
+    """Several tables of figures of the chosen conversations, by name.
 
-    One statement computes them, so that each conversation is read only once. Days are strings.
+    One statement computes all tables, so that each conversation is read only once. Dates are
+    strings in the result.
     """
     columns = [
         f"(SELECT coalesce(json_agg(line), '[]') FROM ({_table_sql(table)}) line) AS {name}"
@@ -201,12 +204,13 @@ def tables(
 
 
 def each_row(chosen: QuerySet[Conversation], table: Table, *, zone: str) -> Iterator[Row]:
-    """A table's rows one by one, for a file; rows that are not read yet stay in the database."""
+    """The rows of a table one by one, for a file. Rows that have not been read yet stay in the
+    database."""
     return _rows(chosen, zone, _table_sql(table), chunked=True)
 
 
 def count_groups(chosen: QuerySet[Conversation], *, zone: str, group_by: Sequence[Grouping]) -> int:
-    """The number of groups of the chosen conversations."""
+    """The number of groups into which `group_by` divides the chosen conversations."""
     groups = _table_sql(Table((), group_by))
     (row,) = _rows(chosen, zone, f"SELECT count(*) AS groups FROM ({groups}) grouped")
     return int(row["groups"])
@@ -238,7 +242,7 @@ def _table_sql(table: Table) -> str:
 def _rows(
     chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
 ) -> Iterator[Row]:
-    """The rows of a statement over `facts`, with floats rounded to three decimals, costs to six.
+    """The rows of a statement over `facts`. Floats are rounded to three decimals, and costs to six.
 
     Only the facts that occur in the statement are computed.
     """
@@ -254,8 +258,8 @@ def _rows(
 
 
 def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
-    """A cursor over the result, from the replica if it is usable, otherwise from the primary
-    database."""
+    """A cursor over the result of a statement, which runs on the replica if that is usable, and
+    otherwise on the primary database."""
     alias = replica.alias()
     if alias != replica.PRIMARY:
         try:

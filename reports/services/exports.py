@@ -1,4 +1,5 @@
-"""Reports as files. Small ones are written at once; large ones by a worker, and kept for a day."""
+"""Reports as files. Small files are written at once. Large files are written by a worker, and
+deleted a day after the request."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -26,13 +27,13 @@ from reports.models import Export, ExportStatus
 from reports.services import adhoc, chat_sql, periods, table_writer
 from reports.shapes import adhoc as shapes
 
-# How long a worker's file is kept, and how long a link to the file is valid.
+# How long a large export is kept, and how long a link to it is valid.
 LIFETIME = timedelta(days=1)
-# The maximum number of large exports that a client may have.
+# The maximum number of large exports that a client may have at a time.
 MAX_EXPORTS = 20
 _PAGE_ROWS = 1_000
-# A worker that does not know an export's parameters leaves the export for this long to workers of
-# another release.
+# A worker that does not know an export's parameters leaves the export to workers of another release
+# for this long.
 _OTHER_RELEASE_WAIT = timedelta(minutes=10)
 _UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
 _LINK_SALT = "reports.export"
@@ -50,11 +51,12 @@ class ExportFailed(ApiError):
 
 
 def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
-    """The file of a report; if it is large, the export that a worker will write.
+    """The file of a report or, if it has many rows, the export whose file a worker will write.
 
-    422 for unknown columns, or for more rows than a sheet has; 409 `too_many_exports`.
+    422 for unknown columns, or for more rows than a sheet can have. 409 `too_many_exports` if the
+    client has too many large exports.
     """
-    _columns(param)  # refuses unknown ones
+    _columns(param)  # raises a 422 for unknown columns
     requested = param
     period = periods.resolve(client, param)
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
@@ -79,7 +81,8 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     with transaction.atomic():
         export = Export.objects.create(
             client=client, created_by=by, rows=rows,
-            # Only fields that were sent: a worker of the previous release may not know the others.
+            # Store only the fields that were sent, because a worker of the previous release may not
+            # know the others.
             param=param.model_dump(mode="json", exclude_unset=True) | {"format": param.format},
             file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
         )  # fmt: skip
@@ -106,7 +109,7 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
 
 
 def _why_failed(export: Export) -> str | None:
-    """A sentence if the file store was unavailable; None for any other reason."""
+    """The reason in a sentence if the file store was unavailable; None for any other reason."""
     ended = Job.objects.filter(
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
     )
@@ -125,14 +128,16 @@ def open_file(export: Export, *, by: User) -> IO[bytes]:
 
 
 def link_to(export: Export, *, reader: User) -> str:
-    """A signed URL that opens the export as long as it exists and `reader` may sign in."""
+    """A signed URL that opens the export for a day, as long as the export exists and `reader` may
+    sign in."""
     signed = TimestampSigner(salt=_LINK_SALT).sign(f"{export.pk}:{reader.pk}")
     url = f"{settings.PUBLIC_URL.rstrip('/')}/report/adhoc/export/{export.pk}"
     return f"{url}?signature={signed.partition(':')[2]}"
 
 
 def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
-    """The person for whom a link was created; None if the link is invalid or has expired."""
+    """The person for whom a link was created. None if the link is invalid or has expired, or if the
+    person may no longer sign in."""
     signer = TimestampSigner(salt=_LINK_SALT)
     try:
         signed = signer.unsign(f"{export_id}:{signature}", max_age=LIFETIME)
@@ -144,12 +149,12 @@ def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
 
 
 def write_file(export_id: str) -> None:
-    """Write an export's file. If a worker crashes, the next run starts over."""
+    """Write an export's file. If a worker crashes, the next attempt starts over."""
     rows = Export.objects.select_related("client", "created_by")
     export = rows.filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
-    media.check_store()  # first, so that no long report is written in vain
+    media.check_store()  # first, so that no long report is written for nothing
     try:
         param = shapes.PageReport.model_validate(export.param)
     except ValidationError as exc:
@@ -188,8 +193,8 @@ def purge_expired() -> None:
 
 
 def delete_all(client_id: int) -> None:
-    """Delete a client's exports with their files. The file of one that is being written will not be
-    stored."""
+    """Delete a client's exports with their files. If the file of an export is being written, it is
+    discarded at the end."""
     with transaction.atomic():
         for export in Export.objects.select_for_update().filter(client_id=client_id):
             media.remove_later(client_id, [export.file.name])
@@ -232,7 +237,7 @@ def _with_progress(
 
 
 def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a report in pages, so that only one page is in memory."""
+    """The rows of a report in pages, so that only one page is in memory at a time."""
     period = periods.resolve(client, param)
     chosen = adhoc.choose(client, param, period)
     pages = _groups if param.group_by else _chats

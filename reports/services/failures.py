@@ -1,4 +1,5 @@
-"""Failures of all kinds, grouped by cause. Each group has a link to its rows, and some a retry."""
+"""Failures of all kinds, grouped by cause. Each group has a link to its rows, and some groups can
+be retried."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -30,13 +31,13 @@ from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import deliveries, endpoints
 
-# Messages that could not be sent are listed for this long.
+# For how long messages that could not be sent are listed.
 _SENDS_LISTED_FOR = timedelta(days=7)
 # Inbound items that wait longer are overdue: normally they are processed within seconds.
 _MAX_INBOUND_WAIT = timedelta(minutes=1)
-# For how long after a retry the page refreshes itself to show the results.
+# For how long after a retry the page refreshes itself in order to show the results.
 _REFRESHES_FOR = timedelta(minutes=2)
-# The maximum number of rows that one click retries; another click retries the next ones.
+# The maximum number of rows that one click retries; another click retries the next rows.
 MAX_RETRIED = 500
 # The highest number that `count` returns.
 MAX_COUNTED = 100
@@ -44,7 +45,8 @@ MAX_COUNTED = 100
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of failure: which rows failed, how their causes are described, and how to retry."""
+    """A kind of failure: which rows failed, how to describe the causes, and how to retry the
+    rows."""
 
     title: str
     rows: Callable[[], QuerySet[Any]]
@@ -52,11 +54,11 @@ class Kind:
     cause: tuple[str, ...]
     words: Callable[..., str]
     link: Callable[..., str]
-    # Retries a row, and says whether it did. None: rows of this kind cannot be retried.
+    # Retries a row, and returns whether it was retried. None: rows of this kind cannot be retried.
     again: Callable[[Any], bool] | None = None
     # Returns the result of a retried row.
     result: Callable[[Any], "Result"] | None = None
-    # The related rows that `result` reads.
+    # The relations of the row that `result` reads, which are prefetched.
     related: tuple[str, ...] = ()
     # The column with the time of the failure.
     at: str = "created_at"
@@ -65,7 +67,7 @@ class Kind:
 
     @property
     def model(self) -> type[Any]:
-        """The model of the rows; its admin page decides who may read them."""
+        """The model of the rows. Its admin page decides who may read the rows."""
         return self.rows().model
 
 
@@ -114,8 +116,8 @@ class RetryResults:
 
 
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
-    """The failures of one kind, the most frequent first, at most 100; `client` None: of all
-    clients."""
+    """The groups of failures of one kind, the largest groups first, but at most 100 groups. If
+    `client` is None, the failures of all clients count."""
     owner = () if kind.model is Job else ("client_id", "client__name")
     rows = _of_client(kind.rows(), client).values(*owner, *kind.cause)
     groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
@@ -134,7 +136,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
 
 
 def count(kinds: Iterable[Kind], client: Client) -> int:
-    """How many rows of these kinds failed, at most `MAX_COUNTED`, in one statement."""
+    """The number of failed rows of these kinds, but at most `MAX_COUNTED`. Takes one statement."""
     first, *others = (
         _of_client(kind.rows(), client).order_by().values_list(Value(1))[:MAX_COUNTED]
         for kind in kinds
@@ -143,7 +145,7 @@ def count(kinds: Iterable[Kind], client: Client) -> int:
 
 
 def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
-    """Retry the rows of a group, at most `MAX_RETRIED`; returns the ids of the retried rows."""
+    """Retry the rows of a group, but at most `MAX_RETRIED`. Returns the ids of the retried rows."""
     assert kind.again, "rows of this kind cannot be retried"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
     rows = _of_client(kind.rows(), client).filter(**dict(zip(names, values, strict=True)))
@@ -151,7 +153,8 @@ def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]
 
 
 def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> RetryResults:
-    """The results so far of the rows that were retried at this time; deleted rows are left out."""
+    """The results so far of the rows that were retried at the time `at`. Deleted rows are left
+    out."""
     assert kind.result, "rows of this kind cannot be retried"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
@@ -203,7 +206,7 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 
 
 def _unsent() -> QuerySet[OutboundSend]:
-    """Recent sends that failed, and those with an unknown outcome whose message counts as
+    """Recent sends that failed, and recent sends with an unknown outcome whose message counts as
     failed."""
     since = timezone.now() - _SENDS_LISTED_FOR
     states = [SendState.FAILED, SendState.UNCERTAIN]
@@ -229,8 +232,8 @@ def _channel_words(name: str, error: str, status: str) -> str:
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts with overdue inbound items, with the number of waiting items and since when they
-    wait."""
+    """The accounts with overdue inbound items, each with the number of waiting items and the time
+    at which the oldest item arrived."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     rows = ChannelConnection.objects.annotate(
@@ -249,7 +252,8 @@ def _endpoint(pk: Any) -> str:
 
 
 def job_words(name: str) -> str:
-    """What a job does: the first line of its docstring."""
+    """What a job does, which is the first line of its docstring; the job's name in words if it has
+    none."""
     declared = registry.declared.get(name)
     first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
     return first.rstrip(".") or humanize_code(name)

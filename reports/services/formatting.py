@@ -13,7 +13,7 @@ from chatplatform import form_fields
 from chatplatform.templatetags.codes import humanize_code, percent
 from chats.pages import names
 
-# The headings of groups, metrics and names.
+# The headings of groupings, metrics and columns.
 _LABELS = {
     "chats": gettext_noop("Conversations"), "messages": gettext_noop("Messages"),
     "customers": gettext_noop("Customers"), "credits_used": gettext_noop("Credits"),
@@ -52,7 +52,8 @@ _CODES = {"handoff_reason", "status", "ended_by", "sentiment", "price_category"}
 
 
 def label(name: str) -> str:
-    """The heading of a group, metric or column in English, for `gettext`."""
+    """The heading of a grouping, metric or column in English, for `gettext`; the name itself if it
+    has no heading."""
     return _LABELS.get(name, name)
 
 
@@ -64,7 +65,7 @@ def unit_of(name: str) -> str:
 
 
 def format_value(name: str, value: Any) -> str:
-    """A value of a report's column, as people read it."""
+    """A value of a report's column as text for people."""
     unit = unit_of(name)
     if value is None or value == []:
         return gettext("Unassigned") if name == "agent_name" else "–"
@@ -90,7 +91,8 @@ def number(value: float, places: int | None = None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A duration in whole units of a suitable size, rounded down; hours also with minutes."""
+    """A duration in whole seconds, minutes, hours or days, rounded down. Hours are followed by
+    minutes."""
     if seconds is None:
         return "–"
     days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
@@ -110,7 +112,7 @@ def share(part: int, of: int) -> float | None:
 
 
 def day(value: str | date) -> str:
-    """A day, such as "5 Nov"; with its year if that is not the current one."""
+    """A day, such as "5 Nov". The year is added if it is not the current year."""
     at = date.fromisoformat(value) if isinstance(value, str) else value
     is_this_year = at.year == timezone.localdate().year
     return date_format(at, gettext("j M") if is_this_year else gettext("j M Y"))

@@ -26,9 +26,10 @@ from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MAX_QUESTIONS = 7, 14, 5
 _VIEW = gettext_lazy("View")
-# Dismissing the set-up steps is stored as a saved view with this name, which belongs to no list.
+# That somebody has dismissed the set-up steps is stored as a saved view with this name, which
+# belongs to no list.
 _STEPS = "steps"
-# The button labels of warnings; other warnings have the label "View".
+# The button labels of warnings, by code. Other warnings have the label "View".
 _VERBS = {
     "chats_unanswered": pgettext_lazy("verb", "Answer"),
     "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
@@ -48,19 +49,20 @@ _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 @dataclass(frozen=True)
 class Hint:
-    """Something that needs attention, or a step of the set-up. `model` is the model of its rows."""
+    """An item of the home page: something that needs attention, or a set-up step. `model` is the
+    model of the rows that the item is about."""
 
     words: str
     path: str
     model: type[Any]
     is_done: bool = False
-    # The label of the hint's button.
+    # The label of the item's button.
     verb: str = ""
 
 
 def figures(client: Client) -> list[KpiCard]:
-    """The cards of the home page: waiting customers, the last seven days compared with the seven
-    before, and credits."""
+    """The cards of the home page: waiting customers, the figures of the last seven days compared
+    with the seven days before, and credits."""
     week = _week(client)
     now, before, days = week.current, week.previous, week.series
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
@@ -78,7 +80,7 @@ def figures(client: Client) -> list[KpiCard]:
 
 
 def two_weeks(client: Client) -> charts.Chart:
-    """A chart of the conversations of the last 14 days; each bar links to those of its day."""
+    """A chart of the conversations of the last 14 days. Each bar links to the report of its day."""
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
     series = overview.compute(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
@@ -90,7 +92,7 @@ def two_weeks(client: Client) -> charts.Chart:
 
 
 def most_asked(client: Client) -> list[QuestionGroup]:
-    """The groups of unanswered questions that customers ask most, each with its `question`."""
+    """The groups of unanswered questions that customers ask most, annotated with `question`."""
     rows = QuestionGroup.objects.for_client(client).filter(status=GroupStatus.OPEN)
     groups = question_groups.with_question(rows.select_related("bot"))
     return list(groups.order_by("-count", "-id")[:_MAX_QUESTIONS])
@@ -138,8 +140,8 @@ def _both(week: ChatOverview) -> tuple[Figures, Figures]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """The hints of the home page: warnings that are not muted, waiting customers, and failures that
-    no warning covers."""
+    """What needs attention on the home page: waiting customers, warnings that are not muted, and
+    failures that no warning covers."""
     all_warnings = client_warnings.list_for_client(client)
     shown = [item for item in all_warnings if item.warning.muted_until is None]
     hints = [
@@ -157,8 +159,8 @@ def warnings(client: Client) -> list[Hint]:
 
 
 def _waiting_hints(client: Client) -> list[Hint]:
-    """A hint about waiting customers, for when no warning is about them, such as outside business
-    hours; none if nobody waits."""
+    """A list with one item about waiting customers; empty if nobody is waiting. It is used when no
+    warning is about waiting customers, such as outside business hours."""
     rows, path = _who_waits(client)
     count = rows.count()
     words = ngettext(
@@ -171,8 +173,8 @@ def _waiting_hints(client: Client) -> list[Hint]:
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
-    """A hint for each of these kinds of failures that occurred, with their number; `client` None:
-    of all clients."""
+    """An item for each of these kinds of failures that occurred, with the number of failures. If
+    `client` is None, the failures of all clients count."""
     counts = [
         (kind, sum(group.count for group in failures.of_kind(kind, client)))
         for kind in (failures.KINDS[name] for name in kinds)
@@ -195,13 +197,14 @@ def has_conversations(client: Client) -> bool:
 
 
 def dismiss_steps(by: User) -> None:
-    """Hide the set-up steps: for the whole client if `by` is an owner or admin, otherwise for this
-    person."""
+    """Hide the set-up steps. If `by` is an owner or admin, they are hidden for everyone at the
+    client, otherwise only for `by`."""
     saved_views.save(by, _STEPS, name=_STEPS, query="", is_shared=by.is_admin)
 
 
 def set_up_steps(client: Client, reader: User) -> list[Hint]:
-    """The first steps of a client; empty if they were dismissed."""
+    """The set-up steps of a client, each with a flag that says whether it is done. Empty if the
+    steps were dismissed."""
     if saved_views.seen_by(reader, _STEPS):
         return []
     trained = Document.objects.for_client(client).filter(chunk_count__gt=0)
@@ -231,8 +234,9 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
 
 
 def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
-    """The conversations whose customers wait for a person, assigned to an agent or not, and the
-    path of their list. The warnings about late answers count some of them."""
+    """The open conversations whose customers are waiting for a person, and the path of their list.
+    A conversation may be assigned to an agent. The warnings about late answers count only some of
+    these conversations."""
     rows = Conversation.objects.for_client(client).filter(
         report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
@@ -265,8 +269,8 @@ def _credits(client: Client) -> KpiCard:
 
 
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
-    """A note that says when the credits run out at the current rate, or when the trial ends if that
-    is earlier. Empty if they last ten years."""
+    """A note that says how long the credits last: when they run out at the current rate, or when
+    the trial ends if that is earlier. Empty if they last ten years."""
     if not account.is_active:
         return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:

@@ -8,8 +8,8 @@ from django.utils.translation import gettext
 
 from reports.services import charts, formatting
 
-# The prefixes of metrics that are better if lower, and of those that are better if higher. Other
-# metrics are neutral.
+# The prefixes of metrics that are better if they are lower, and of metrics that are better if they
+# are higher. Other metrics are neutral.
 _BETTER_LOWER = (
     "handed_off",
     "sentiment_negative",
@@ -29,7 +29,8 @@ class KpiCard:
     value: str
     note: str = ""
     path: str = ""
-    # The change from the period before, such as "+12%", and whether it is good; None: neither.
+    # The change from the period before, such as "+12%", and whether it is good; None: neither good
+    # nor bad.
     change: str = ""
     is_better: bool | None = None
     # The values of the sparkline, one per day.
@@ -37,14 +38,15 @@ class KpiCard:
 
     @property
     def line(self) -> str:
-        """The points of the sparkline, 100 wide and 24 high; empty if there is nothing to show."""
+        """The points of the sparkline, which is 100 wide and 24 high; empty if there is nothing to
+        show."""
         return charts.points(self.days)
 
 
 def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> KpiCard:
-    """The card of a metric, with its change from the period before. `other` sets further fields of
-    the card, or replaces some."""
-    # The change is computed from the values as they are shown.
+    """The card of a metric, with its change from the period before. `other` sets or replaces fields
+    of the card."""
+    # The change is computed from the rounded values, which are the values that are shown.
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
@@ -70,7 +72,8 @@ def _change(name: str, gain: float, before: float) -> str:
         return f"{gain:+.1f}"
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
-        # In minutes from one minute on: "91 s" next to "2 min" would be hard to compare.
+        # Changes of a minute or more are not in seconds, because "91 s" next to "2 min" would be
+        # hard to compare.
         size = 60 if abs(gain) >= 60 else 1
         whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
         unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")

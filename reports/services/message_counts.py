@@ -1,8 +1,8 @@
-"""Stores figures of each conversation's messages in advance, so that reports need not read them
-all.
+"""Stores figures of each conversation's messages in advance, so that reports need not read all
+messages.
 
 Messages are only ever added to a conversation. So the stored figures stay right, and a report only
-adds the figures of later messages.
+has to add the figures of later messages.
 """
 
 import uuid
@@ -42,7 +42,8 @@ CROSS JOIN LATERAL (SELECT
     least(kept.first_agent_message_at, later.first_agent_message_at) AS first_agent_message_at
 ) stats
 """
-# Updates the figures of the next batch of conversations. It skips those that are being deleted.
+# Updates the figures of the next batch of conversations. It skips conversations that are being
+# deleted.
 _STORE = f"""
 WITH chat AS MATERIALIZED (
     SELECT chat.id, chat.client_id, chat.last_seq
@@ -67,8 +68,8 @@ SELECT id FROM chat ORDER BY id DESC LIMIT 1
 
 
 def update() -> None:
-    """Add the messages since the last run to the stored figures, in every conversation of every
-    client."""
+    """Add the messages since the last run to the stored figures of all clients' conversations,
+    except previews."""
     last: uuid.UUID | None = uuid.UUID(int=0)
     while last:
         with jobs.commit(), connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The overview: the figures of a client or a bot in a period and in the period before."""
+"""The overview: the figures of a client or a bot in a period and in the preceding period."""
 
 from datetime import timedelta
 from typing import Any
@@ -104,7 +104,7 @@ def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
 
 def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
-    # The replica may still have a bot that has been deleted meanwhile.
+    # The replica may still have conversations of a bot that was deleted from the primary database.
     rows = [row for row in rows if row["bot"] in names]
     return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
 

@@ -10,7 +10,7 @@ from identity.models import Client
 from reports.shapes.adhoc import PeriodQuery
 
 DEFAULT_DAYS = 30
-# PostgreSQL takes these zone names for abbreviations, which have no daylight saving time.
+# PostgreSQL reads these zone names as abbreviations, which have no daylight saving time.
 _ZONES_BY_ABBREVIATION = {
     "CET": "Europe/Brussels", "MET": "Europe/Brussels", "EET": "Europe/Athens",
     "WET": "Europe/Lisbon",

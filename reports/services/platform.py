@@ -56,5 +56,5 @@ def figures() -> list[KpiCard]:
 
 
 def warnings() -> list[Hint]:
-    """A hint for each kind of failure that occurred, for all clients together."""
+    """An item for each kind of failure that occurred, for all clients together."""
     return failure_hints(None, failures.KINDS)

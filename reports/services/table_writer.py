@@ -1,4 +1,4 @@
-"""Writes tables as files, row by row, so that large ones need temporary disk space, not memory."""
+"""Writes tables to files row by row, so that large tables need disk space instead of memory."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -16,9 +16,9 @@ MIME_TYPES = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-# The maximum number of rows of a sheet, besides the row of headings.
+# The maximum number of rows in a sheet, without the row of headings.
 XLSX_ROWS = 1_048_575
-# The number formats of a sheet, by the type or the unit of a column.
+# The number formats in a sheet, by the type or the unit of a column.
 _FORMATS = {"date": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm", "share": "0%", "stars": "0.0"}
 # The maximum width of a column, in characters.
 _MAX_WIDTH = 60
@@ -31,8 +31,8 @@ class SheetFull(Exception):
 def write(
     form: str, columns: Sequence[ReportColumn], lines: Iterable[Sequence[Any]], *, zone: str
 ) -> IO[bytes]:
-    """Write a row of headings and the lines to a temporary file, and return it, positioned at its
-    start. `form` is `csv` or `xlsx`.
+    """Write a row of headings and the lines to a temporary file, and return the file, positioned at
+    its start. `form` is `csv` or `xlsx`.
 
     CSV is for programs: it has the column names and the values of the API. A sheet is for people:
     it has readable headings and values, and times in `zone`.
@@ -83,8 +83,8 @@ def _heading(column: ReportColumn, zone: ZoneInfo) -> str:
 
 
 def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
-    """The value for a spreadsheet: dates as dates, numbers as numbers, durations in minutes, codes
-    in words; None for an empty cell."""
+    """The value for a spreadsheet: dates as dates, numbers as numbers, durations in minutes, and
+    codes in words. None for an empty cell."""
     if value is None or value == []:
         return formatting.format_value(column.name, value) if column.name == "agent_name" else None
     if column.unit == "seconds":

@@ -27,15 +27,17 @@ from webhooks.models import WebhookConfig
 from webhooks.services import endpoints
 
 _DAY = timedelta(days=1)
-# How long before its end a warning about a token begins if the platform cannot renew the token. For
-# other tokens it begins halfway through the time in which the platform tries to renew them.
+# The warning about a token that the platform cannot renew begins this long before the token
+# expires. For other tokens, the warning begins halfway through the time in which the platform tries
+# to renew the token.
 _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _NOTICES_SHOWN_FOR = timedelta(days=7)
 _MAX_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
-# Warnings about these models are only for owners and admins, who alone may read the rows.
+# Warnings about these models are shown only to owners and admins, because only they may read the
+# rows.
 _FOR_ADMINS = {WebhookConfig}
 
 
@@ -48,7 +50,7 @@ class Found:
 
     @property
     def place(self) -> tuple[bool, bool]:
-        """The sort key, which puts critical warnings first and muted ones last."""
+        """The sort key, which puts critical warnings first and muted warnings last."""
         return self.warning.muted_until is not None, self.warning.severity != "critical"
 
 
@@ -56,7 +58,7 @@ class Found:
 class _Rule:
     code: shapes.WarningCode
     severity: Literal["critical", "warning"]
-    # A text with plural forms, chosen by `n`.
+    # A text with plural forms. `n` decides which form is used.
     title: Any
     what_to_do: str
     rows: Callable[[Client, datetime], QuerySet[Any]]
@@ -75,7 +77,7 @@ def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
 
 
 def list_for_client(client: Client) -> list[Found]:
-    """The client's warnings, critical ones first, muted ones last."""
+    """The client's warnings: critical warnings first, muted warnings last."""
     now = timezone.now()
     warnings = [item for rule in _RULES if (item := _by_rule(rule, client, now))]
     warnings += _of_credits(client, now)
@@ -125,8 +127,8 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The queue, if it is longer than one agent's capacity and grew in the last hour; otherwise no
-    rows."""
+    """The conversations in the queue if it is longer than one agent's capacity and grew in the last
+    hour; otherwise no rows."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
         return queue.none()
@@ -159,7 +161,7 @@ def _model_errors(client: Client, now: datetime) -> QuerySet[Conversation]:
 
 
 def _first_id(at: datetime) -> uuid.UUID:
-    """The smallest UUIDv7 of a time: with it, rows are filtered by time through the index on
+    """The smallest UUIDv7 of a time. With it, rows can be filtered by time through the index on
     ids."""
     return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
 
@@ -327,7 +329,8 @@ _RULES = (
         gettext_noop(
             "Open the test run from the document's page, then publish or delete the document."
         ),
-        # Documents whose test run has ended, so that only a person can publish them.
+        # Only documents whose test run has ended: they stay on hold until a person publishes or
+        # deletes them.
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
         ),
@@ -374,8 +377,8 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
-    """When the credits run out, if that is before the period ends, or in the next seven days if the
-    period has no end; otherwise None."""
+    """When the credits will run out, if that is before the period ends; otherwise None. If the
+    period has no end, only the next seven days count."""
     ends = credit_forecast.ends_at(account, now=now)
     return ends if ends and ends < (account.period_end or now + _CREDITS_END_SOON) else None
 

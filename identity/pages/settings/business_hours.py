@@ -20,7 +20,7 @@ from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 
-# What the form shows and accepts instead of `{opens}`, in the language of the page.
+# What the form shows instead of `{opens}`, in the language of the page.
 _OPENING = gettext_lazy("[opening time]")
 _INPUT_ATTRS = {"class": " ".join(INPUT_CLASSES)}
 _TIME_INPUT = forms.TimeInput(attrs={"type": "time", **_INPUT_ATTRS}, format="%H:%M")
@@ -58,7 +58,7 @@ class HoursForm(ConfigForm):
 
     def clean_out_of_hours_message(self) -> dict[str, str]:
         """The texts as they are stored, with `{opens}`. The placeholder may be in any of the site's
-        languages, since colleagues read the site in different ones."""
+        languages, because colleagues may use the site in different languages."""
         texts: dict[str, str] = self.cleaned_data["out_of_hours_message"]
         for language, _ in settings.LANGUAGES:
             with translation.override(language):
@@ -74,7 +74,7 @@ class CountryForm(ServiceForm):
 
 
 class DayForm(ServiceForm):
-    """Adds a date with its own hours, or one that is closed all day."""
+    """Adds a date that has its own hours or is closed all day."""
 
     date = forms.DateField(
         label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date", **_INPUT_ATTRS})
@@ -137,7 +137,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _merged(preferred: list[Holiday], others: list[Holiday]) -> list[Holiday]:
-    """Both lists merged; for a date in both, the entry of the first list wins."""
+    """The entries of both lists. If a date is in both, the entry of the first list is kept."""
     dates = {day.date for day in preferred}
     return [*preferred, *(day for day in others if day.date not in dates)]
 

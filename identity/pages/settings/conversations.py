@@ -1,5 +1,5 @@
-"""The settings pages of handover, assignment and bot answers, and of what happens after a
-conversation."""
+"""Two settings pages: one for handover, assignment and bot answers, and one for what happens after
+a conversation."""
 
 from typing import Any
 
@@ -15,7 +15,8 @@ _REPHRASE_CHOICES: list[tuple[Any, Any]] = [
     (True, gettext_lazy("In all conversations")),
     (False, gettext_lazy("Never")),
 ]
-# Values of `answer_threshold`; `docs/training.md` says how often bots then answer and are wrong.
+# Values of `answer_threshold`. `docs/training.md` says how often bots answer with each value, and
+# how often they are wrong.
 _THRESHOLD_CHOICES: list[tuple[Any, Any]] = [
     (0.6, gettext_lazy("Answers more")),
     (0.77, gettext_lazy("Balanced")),
@@ -147,12 +148,11 @@ class AfterForm(ConfigForm):
 
 
 def handover(site: Any, request: HttpRequest) -> HttpResponse:
-    """The page that says when conversations go to people, who gets them, and how sure a bot must be
-    to answer."""
+    """The settings page for when conversations go to people, who gets them, and how bots answer."""
     forms = {"handover": HandoverForm, "answers": AnswersForm}
     return show_config(site, request, gettext("Handover and assignment"), forms)
 
 
 def after_conversation(site: Any, request: HttpRequest) -> HttpResponse:
-    """The page that says what happens when a conversation has ended."""
+    """The settings page for what happens after a conversation."""
     return show_config(site, request, gettext("After a conversation"), {"after": AfterForm})

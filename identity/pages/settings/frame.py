@@ -1,4 +1,4 @@
-"""What the pages of Settings share: who may open them, and how their forms are saved."""
+"""What the Settings pages share: who may open them, and how their forms are shown and saved."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,13 +76,15 @@ def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
 
 
 def submitted_values(request: HttpRequest, name: str) -> QueryDict | None:
-    """The values of the form with this name, if it was sent."""
+    """The submitted values of the form with this name; None if another form or none was
+    submitted."""
     is_sent = request.method == "POST" and request.POST.get("form") == name
     return request.POST if is_sent else None
 
 
 def are_saved_together(parts: Iterable[Part]) -> bool:
-    """Whether one button saves all forms of the page, as on pages with several that save values."""
+    """Whether one button saves all forms of the page, which it does if several of them save
+    values."""
     return sum(part.is_saved for part in parts) > 1
 
 
@@ -109,7 +111,7 @@ def carry_out(
     request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
 ) -> HttpResponse | None:
     """The redirect to the same page, or to `then`, if one of the forms was sent and accepted. None
-    if no form was sent, or if it is invalid."""
+    if no form was sent, or if it is invalid. 403 for a POST that sends none of the forms."""
     part = next((part for part in parts if part.form.is_bound), None)
     if part is None:
         if request.method == "POST":

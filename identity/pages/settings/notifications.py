@@ -85,7 +85,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
     initial = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
-    # Until recipients are saved, the form suggests the viewer's own address.
+    # Until the settings are saved for the first time, the form suggests the viewer's own address.
     initial["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
     form = NotificationsForm(submitted_values(request, "notifications"), initial=initial)
 
@@ -105,8 +105,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def privacy(site: Any, request: HttpRequest) -> HttpResponse:
-    """The page that says what language models may read, how long conversations are kept, and how to
-    erase data."""
+    """The settings page for privacy: what language models may read, how long conversations are
+    kept, and how to erase data."""
     return show_config(
         site, request, gettext("Privacy"), {"privacy": PrivacyForm}, template="settings/privacy"
     )

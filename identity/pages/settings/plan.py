@@ -1,4 +1,5 @@
-"""The page of plan and credits: what is left, how long it will last, and orders for more."""
+"""The page of the plan and its credits: how many are left, how long they will last, and orders for
+more."""
 
 from typing import Any
 

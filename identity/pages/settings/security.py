@@ -1,4 +1,5 @@
-"""The page of security: where people sign in, how many have a second factor, and the audit log."""
+"""The security page: the company's own sign-in provider, how many people have a second factor, and
+a link to the audit log."""
 
 from typing import Any
 
@@ -17,7 +18,7 @@ from identity.shapes.sign_in_providers import SignInProviderDto
 
 @calls_out
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The page with the company's own sign-in provider and the second factors of its people."""
+    """The page on which owners and admins set up or remove the company's own sign-in provider."""
     client, by = own_client(request), viewer(request)
     row = SignInProvider.objects.for_client(client).first()
 

@@ -30,7 +30,7 @@ class Week:
 
 
 class WeekWidget(forms.Widget):
-    """A choice of the mode, and a row for each weekday with a switch and hours."""
+    """A choice between modes, and a row for each weekday with a switch and hours."""
 
     use_fieldset = True
     modes: Sequence[tuple[str, Any]] = ()
@@ -66,7 +66,7 @@ class WeekWidget(forms.Widget):
                     "name": weekday,
                     "number": day,
                     "is_open": bool(spans),
-                    # A closed day gets the hours that appear when it is switched on.
+                    # These hours appear when a closed day is switched on.
                     "spans": spans or [("09:00", "17:00")],
                 }
             )
@@ -88,7 +88,8 @@ def _shown(entry: Entry) -> tuple[str, str]:
 
 
 class WeekField(forms.Field):
-    """Opening hours by weekday. An empty list: always open; None: a bot uses its client's hours."""
+    """Opening hours by weekday. An empty list means always open. None means that a bot uses its
+    client's hours."""
 
     widget = WeekWidget
 
@@ -108,7 +109,7 @@ class WeekField(forms.Field):
         return self.to_python(value)
 
     def to_python(self, value: Any) -> list[Entry] | None:
-        """The hours as they are stored: those that end after midnight become two entries."""
+        """The hours as they are stored. Hours that end after midnight become two entries."""
         if value.mode == "company":
             return None
         if value.mode == "always":
