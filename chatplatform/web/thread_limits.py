@@ -21,10 +21,10 @@ from chatplatform.api.operation import HOLDERS
 THREADS = 8
 # The maximum number of threads for one credential, and for one person. All visitors of a website
 # send the same public key: a flood of them, or messages to a locked chat, must leave threads for
-# others. So must a busy person with many sign-ins.
+# others. A busy person with many sign-ins must leave threads, too.
 THREADS_OF_CALLER = 3
 # The maximum number of threads for one client with all its people and keys, and for all requests
-# together whose credential is not known yet: anybody can invent one for each request.
+# together whose credential is not known yet: anyone can invent a credential for each request.
 THREADS_OF_CLIENT = THREADS - 2
 UNKNOWN_CALLERS = "unknown"
 _MAX_KNOWN = 10_000
@@ -43,7 +43,7 @@ class ThreadLimits:
     async def take(self, scope: dict[str, Any]) -> AsyncIterator[None]:
         """Wait until the request may take a thread, and count it until the block ends."""
         if scope["path"].startswith("/health"):
-            yield  # it has threads of its own
+            yield  # health checks have their own threads
             return
         credential = _credential(scope)
         holders: list[tuple[bytes | str, int]] = []
