@@ -245,8 +245,8 @@ def _labelled(field: Any, label: Any) -> Any:
 class TenancyMixin(ModelAdmin):
     """Permissions: a person sees their own client's rows, the platform's staff see all rows.
 
-    Django's forms neither add nor delete rows; services do. A role has the same rights here as in
-    the API (docs/rights.md).
+    Only services add, change or delete rows, never Django's own forms. A role has the same rights
+    here as in the API (docs/rights.md).
     """
 
     # The lookup from a row to its client; None if the rows belong to the platform.

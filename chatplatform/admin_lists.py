@@ -245,8 +245,8 @@ class SearchMixin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """The rows that match every word in at least one of the `search_fields`: the field contains
-        the word, or equals it if the field's name begins with `=`.
+        """The rows in which each word matches at least one of the `search_fields`: the field
+        contains the word, or equals it if the field's name begins with `=`.
 
         The second value is False: no row occurs twice.
         """

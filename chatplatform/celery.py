@@ -33,7 +33,7 @@ def _check_settings(**_: object) -> None:
 @worker_init.connect
 def _shorten_switch_interval(**_: object) -> None:
     # A computing thread may keep the interpreter for this many seconds (by default 0.005) while
-    # other threads wait. The thread of a reply waits this long after each SQL statement.
+    # other threads wait. The thread of a reply may wait this long after each SQL statement.
     sys.setswitchinterval(0.001)
 
 

@@ -42,7 +42,7 @@ class KeyMissing(CryptoError):
 
 
 class DecryptionFailed(CryptoError):
-    """A value is damaged or not encrypted, comes from another row, or has another key."""
+    """A value is damaged or not encrypted, or was encrypted for another row or with another key."""
 
 
 def encrypt(text: str, *, context: str) -> str:

@@ -153,7 +153,7 @@ class StoredField(forms.BoundField):
 
     @cached_property
     def changed_parts(self) -> set[str]:
-        """The languages whose text the person changed; `""` for a changed field of another kind."""
+        """The languages whose text the person changed; for any other field, `""` if it changed."""
         given = super().data
         if not self._has_marks:
             return {""} if given else set()
@@ -162,8 +162,8 @@ class StoredField(forms.BoundField):
             shown_marks = self._marks(self._stored)
         else:
             shown_marks = dict(mark.partition("=")[::2] for mark in sent.split())
-        # A language that the form did not show counts as empty before: its text was stored since
-        # then, or the person added it in the browser.
+        # For a language that the form did not show, the previous text counts as empty: the language
+        # was stored after the form was shown, or was added in the browser.
         return {
             part
             for part, mark in current.items()

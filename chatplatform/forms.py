@@ -1,4 +1,4 @@
-"""The site's forms. The API's services validate the values; errors appear beside the fields."""
+"""The site's forms. The API's services validate the values; errors appear next to the fields."""
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -70,8 +70,8 @@ def _words(error: Any) -> str:
 class ServiceForm(forms.Form):
     """A form in the site's theme that hands its values to a service.
 
-    `initial` has the stored values. If two people edit at the same time, the later save keeps the
-    earlier one's changes in all fields that the second person did not change.
+    `initial` has the stored values. If two people edit at the same time, the second save keeps the
+    first person's changes in all fields that the second person did not change.
     """
 
     bound_field_class = StoredField
@@ -193,7 +193,7 @@ class SettingsForm(ServiceForm):
 
 @functools.cache
 def _properties(shape: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """The JSON Schema of each of a shape's fields."""
+    """The name and the JSON Schema of each field of a shape."""
     return list(shape.model_json_schema()["properties"].items())
 
 

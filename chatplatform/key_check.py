@@ -1,4 +1,4 @@
-"""Checks, when a process starts, that FIELD_KEYS has every key with which secrets may be encrypted.
+"""Checks, when a process starts, that FIELD_KEYS has every key that may have encrypted a secret.
 Otherwise new secrets would be encrypted with a wrong key before anyone notices."""
 
 import logging

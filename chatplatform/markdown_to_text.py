@@ -16,7 +16,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((https?://[^\s()<>]+(?:\([^\s()<>]*
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks that a channel puts around bold words and code; empty if it has none."""
+    """The marks that a channel puts around bold words and code; empty if the channel has none."""
 
     bold: str = ""
     code: str = ""

@@ -146,7 +146,7 @@ class IdempotentResponse(models.Model):
 
 
 class EncryptionKey(models.Model):
-    """The fingerprint of a key of FIELD_KEYS with which secrets may be encrypted.
+    """The fingerprint of a key of FIELD_KEYS that may have encrypted secrets.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
     not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.

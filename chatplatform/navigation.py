@@ -1,4 +1,4 @@
-"""The site's navigation: sections and their pages, as far as the viewer may read them."""
+"""The site's navigation: the sections and pages that the viewer may read."""
 
 import functools
 from collections.abc import Iterator
@@ -184,7 +184,7 @@ _CLIENT = "client__id__exact"
 
 
 def file_name_of(model: type[Model]) -> str:
-    """The name, without its ending, of a file with a model's rows, such as "webhooks"."""
+    """The name, without extension, of a file with a model's rows, such as "webhooks"."""
     pages = (page for section in SECTIONS for page in section.pages)
     titles = {page.target: page.title for page in pages}
     return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))

@@ -102,7 +102,7 @@ def measure() -> float | None:
         return None
     finally:
         for name in (PRIMARY, REPLICA):
-            connections[name].close()  # this thread's connections would stay open otherwise
+            connections[name].close()  # it is not needed until the next measurement
     if not is_replica:
         log.error("the server of DATABASE_REPLICA_URL is not a replica, so it is not read")
         return None

@@ -319,7 +319,7 @@ SIMPLE_JWT = {
 }
 # Outside of development, cookies travel only over TLS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
-# Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
+# Behind a proxy that terminates TLS, a form's origin is https, but the request arrives as http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 #: Seconds for which browsers insist on TLS after a visit over TLS. Default: a year if `PUBLIC_URL`
 #: is https, else 0.
@@ -367,8 +367,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
-# In the release's folder, where `collectstatic` puts the files once. They do not fit into the data
-# folder, which all releases share, even after a rollback.
+# In the release's folder, where `collectstatic` puts the files once. Each release needs its own
+# files, but all releases share the data folder.
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 #: ## Files and limits

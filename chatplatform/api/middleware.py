@@ -118,7 +118,7 @@ def _drop_slash(request: HttpRequest) -> None:
 
 
 class AdminOnly(Middleware):
-    """Runs the session, CSRF and message middleware for the admin site only."""
+    """Runs `ADMIN_MIDDLEWARE`, such as sessions and CSRF protection, for the admin site only."""
 
     def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)

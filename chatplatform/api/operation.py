@@ -47,7 +47,7 @@ ALLOWANCE = "chatplatform.allowance"
 # The environ key for the credential's holders: the person, if any, and the client.
 HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
-# Every response to a counted request has the first two headers, errors too.
+# Every response to a counted request has the first two headers, including errors.
 LIMIT_HEADERS: dict[str, dict[str, Any]] = {
     "RateLimit-Policy": {
         "description": "The limits that this request counts towards, such as"
@@ -259,7 +259,7 @@ def _shape(annotation: Any) -> Any:
 def _once(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
+    """`act`'s response, or the stored response to an earlier request with this Idempotency-Key."""
     if http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
     client_id = view.caller.client_id if view.caller else None

@@ -17,7 +17,7 @@ _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"
 
 
 def apply_forwarded_headers(meta: dict[str, Any]) -> None:
-    """Replace the proxy's address, scheme and host with the caller's."""
+    """Replace the proxy's address, scheme and host with the values of the caller."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")

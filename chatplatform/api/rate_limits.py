@@ -136,7 +136,7 @@ def of_address(address: str) -> tuple[Quota, ...]:
 
 
 def of_page(request: HttpRequest) -> tuple[Quota, ...]:
-    """The quota for the site's pages: the signed-in person's, else the address's."""
+    """The quota for the site's pages, which belongs to the signed-in person or else the address."""
     reader: Any = getattr(request, "viewed_by", getattr(request, "user", None))
     if reader is None or not reader.is_authenticated:
         address = counted_address(current_address())

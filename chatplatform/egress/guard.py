@@ -211,7 +211,7 @@ def port_of(url: httpx2.URL) -> int:
 
 
 def is_pinned(host: str, hosts: Collection[str]) -> bool:
-    """Whether the host is one of these; `.example.com` matches all its subdomains."""
+    """Whether the host is in `hosts`; `.example.com` matches all its subdomains."""
     name = host.lower()
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 

@@ -96,5 +96,5 @@ def remove(token: uuid.UUID) -> None:
 
 
 def release(token: uuid.UUID) -> None:
-    """Leave a job to other processes: this process could not store its claim, or how it ended."""
+    """Leave a job to other processes: this one could not store the claim, or the job's outcome."""
     _renewer.release(token)

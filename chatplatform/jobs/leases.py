@@ -118,7 +118,7 @@ def run(job_id: int) -> bool:
 
 
 def _run_and_store(lease: Lease) -> None:
-    """Run a job and store how it ended; raises a database error if that cannot be stored."""
+    """Run a job and store its outcome; raises a database error if that is impossible."""
     try:
         # Logs, traces and the jobs that this one enqueues carry the request's id.
         with (

@@ -24,7 +24,7 @@ class Scheduler(PersistentScheduler):
         return super().tick(*args, **options)
 
     def _ensure_connected(self) -> Any:
-        """Wait for the broker without a time limit; called when the first task is sent."""
+        """Wait for the broker indefinitely; called when the first task is sent."""
 
         def warn(exc: Exception, seconds: float) -> None:
             log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db import Error, connection
 
 PREFIX = "chatplatform_"
-# Histogram buckets in seconds: for requests and deliveries, and for jobs and replies.
+# Histogram buckets in seconds: for requests, dispatches and deliveries, and for jobs and replies.
 _SHORT = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
 
@@ -69,7 +69,7 @@ def of_row(statement: str, *measured: Metric) -> Readings:
     except Error:
         return
     finally:
-        connection.close()  # this thread's connection would stay open otherwise
+        connection.close()  # it is not needed until the next scrape
     yield from map(Reading, measured, row)
 
 

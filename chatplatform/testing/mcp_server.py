@@ -65,7 +65,7 @@ class Shop:
         await send({"type": "http.response.body", "body": b""})
 
     def serve(self) -> uvicorn.Server:
-        """The web server to run and to stop."""
+        """A new web server for the application, which the caller runs and stops."""
         return uvicorn.Server(
             uvicorn.Config(self.app, interface="asgi3", log_level="error", timeout_keep_alive=1)
         )

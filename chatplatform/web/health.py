@@ -138,7 +138,7 @@ def _check(name: str, check: Callable[[], str]) -> Part:
         # Only the type of the error: its text may contain host names, and this response is public.
         status, detail = "failed", f"Not reachable ({type(exc).__name__})"
     finally:
-        connection.close()  # this thread's connection would stay open otherwise
+        connection.close()  # it is not needed until the next check
     duration_ms = round((time.perf_counter() - started) * 1000, 1)
     return Part(name=name, status=status, detail=detail, duration_ms=duration_ms)
 

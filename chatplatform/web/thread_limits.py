@@ -1,7 +1,7 @@
 """Limits how many of the serving threads one caller can occupy.
 
 A request waits for its turn without occupying a thread. Its credential identifies the caller. The
-person and the client to whom the credential belongs are known once a request with it was served.
+credential's person and client are known once a request with this credential has been served.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class ThreadLimits:
 
 
 def _credential(scope: dict[str, Any]) -> bytes:
-    """The request's credential; empty without one."""
+    """The request's credential; empty if it has none."""
     sent = dict(scope["headers"])
     session = _SESSION.search(sent.get(b"cookie", b""))
     header: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
