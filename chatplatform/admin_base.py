@@ -1,4 +1,4 @@
-"""Base classes of the admin site's lists and pages; only staff see other clients' rows."""
+"""Base classes of the site's lists and pages; only the platform's staff see all clients' rows."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -47,11 +47,11 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 Shown = TypeVar("Shown", bound=Callable[..., Any])
 Words = str | Promise
 
-# Roles that may read a list page or change its rows. The platform's staff always may.
+# Sets of roles for `read_by` and `changed_by`; each set also admits the platform's staff.
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
 ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
-# Columns that hold secrets or their hashes: no list offers them as a filter.
+# Columns that hold secrets or their hashes; no client's archive contains them in plain text.
 SECRETS = {
     "access_token", "api_key", "application_secret", "password", "previous_secret",
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
@@ -94,7 +94,8 @@ def confirm_action(question: Words) -> Callable[[Callable[..., Any]], Callable[.
 
 
 def viewer(request: HttpRequest) -> Any:
-    """The person who requested the page; the site admits people only, no API keys."""
+    """The user of the page, or during an impersonation the impersonated person. No API key can open
+    the site."""
     return request.user
 
 
@@ -110,7 +111,7 @@ def each(
     *,
     done: str = gettext_noop("done"),
 ) -> None:
-    """Call `act` for each row, then show how many calls succeeded and the errors of the others."""
+    """Call `act` for each row; show the error of each failed call, and how many calls succeeded."""
     count = 0
     for row in rows:
         try:
@@ -138,11 +139,11 @@ def button(
     url_path: str | None = None,
     is_recorded: bool = False,
 ) -> Callable[[View], View]:
-    """Turn a method into a page with a button: above the list if the class has the method in
-    `actions_list`, above a row if it is in `actions_detail`.
+    """Turn a method into a page with a button: above the list if `actions_list` of the class
+    contains the method, on a row's page if `actions_detail` does.
 
     `is_recorded`: opening the page writes an audit entry, which is refused during an
-    impersonation. The button is hidden then.
+    impersonation. The button on a row's page is hidden then.
     """
     untyped: Any = unfold_action
     decorate: Callable[[View], View] = untyped(
@@ -184,7 +185,7 @@ def progress_bar(done: int, total: int) -> SafeString:
     )
 
 
-# Turns a code into a lazily translated heading of a column.
+# Turns a code into a lazily translated column heading.
 _in_words = lazy(humanize_code, str)
 
 
@@ -242,16 +243,16 @@ def _labelled(field: Any, label: Any) -> Any:
 
 
 class TenancyMixin(ModelAdmin):
-    """Rows and rights: a person sees their own client's rows, the platform's staff see all rows.
+    """Permissions: a person sees their own client's rows, the platform's staff see all rows.
 
-    Nobody adds or deletes rows, and only services write. The rights are those of the API's
-    operations (docs/rights.md).
+    Only services add, change or delete rows, never Django's own forms. A role has the same rights
+    here as in the API (docs/rights.md).
     """
 
     # The lookup from a row to its client; None if the rows belong to the platform.
     client_path: ClassVar[str | None] = "client"
     read_by: ClassVar[frozenset[str]] = EVERYBODY
-    # Roles that may change rows, besides the platform's staff; None: nobody may.
+    # Roles that may change rows, in addition to the platform's staff; if None, nobody may.
     changed_by: ClassVar[frozenset[str] | None] = None
     has_add_permission = has_delete_permission = _never
 
@@ -264,9 +265,9 @@ class TenancyMixin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.changed_by is not None and _has_role(request, self.changed_by)
 
-    # `permissions` of actions and buttons refers to the next five methods.
+    # The `permissions` of actions and buttons refer to the next five methods.
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners and admins may."""
+        """Owners, admins and the platform's staff may."""
         return _has_role(request, ADMINS)
 
     def has_create_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -274,11 +275,11 @@ class TenancyMixin(ModelAdmin):
         return viewer(request).client_id is not None and _has_role(request, ADMINS)
 
     def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners and admins may, and anyone with `can_train`."""
+        """Owners, admins, the platform's staff, and anyone with `can_train` may."""
         return self.has_manage_permission(request) or viewer(request).can_train
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners and admins of a client may, and anyone of a client with `can_train`."""
+        """Owners and admins of a client may, and anyone at a client with `can_train`."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -315,7 +316,7 @@ class TenancyMixin(ModelAdmin):
 class ColumnsMixin(ModelAdmin):
     """Lets a person choose columns, and shows codes, times, people and JSON in readable form."""
 
-    # Columns that hold codes of the API, shown in words.
+    # Columns that hold API codes, which are shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
     # Headings of columns whose names are not clear enough.
     labels: ClassVar[dict[str, Any]] = {}
@@ -330,7 +331,7 @@ class ColumnsMixin(ModelAdmin):
         ]
 
     def _chosen(self, request: HttpRequest) -> list[Any]:
-        """The columns in the query string; the default ones if it has none."""
+        """The columns in the query string; the default columns if it has none."""
         requested = request.GET.getlist(admin_lists.COLUMNS)
         offered = (*self.list_display, *self.more_columns)
         return [item for item in offered if _name(item) in requested] or list(self.list_display)
@@ -373,7 +374,7 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _moments(self) -> set[str]:
-        """The names of the columns that hold a time, except those that the page's form changes."""
+        """The names of columns that hold a time, except columns that the page's form changes."""
         fields = self.model._meta.concrete_fields
         names = {field.name for field in fields if isinstance(field, DateTimeField)}
         is_form = self.changed_by is not None  # type: ignore[attr-defined]
@@ -424,8 +425,8 @@ class FormsMixin(ModelAdmin):
         """An additional page of this class, with its own template and title.
 
         `tabs` in the context replaces the section's tabs: each has `title`, `link` and `active`.
-        `actions` are the buttons beside the title: each has `title` and `link`, optionally `icon`
-        and `is_primary`.
+        `actions` are the buttons next to the title: each has `title` and `link`, and optionally
+        `icon` and `is_primary`.
         """
         site_context = self.admin_site.each_context(request)
         site_context |= {"opts": self.model._meta, "title": title, "page": self}
@@ -448,7 +449,7 @@ class FormsMixin(ModelAdmin):
     def confirm_page(
         self, request: HttpRequest, act: Callable[[dict[str, Any]], HttpResponse], **context: Any
     ) -> HttpResponse:
-        """A page with only a button, which calls `act`; `context` is that of `form_page`."""
+        """A page with only a button, which calls `act`; `context` is the same as in `form_page`."""
         form = ServiceForm(request.POST if request.method == "POST" else None)
         return self.form_page(request, form, act, **context)
 
@@ -519,7 +520,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         return buttons
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons above a row; during an impersonation, those with `is_recorded` are hidden."""
+        """The buttons above a row; an impersonation hides the buttons with `is_recorded`."""
         buttons = super().get_actions_detail(request, object_id)
         if not is_impersonated(request):
             return buttons
@@ -533,8 +534,8 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         return f"{noun}:{row.pk}"
 
     def get_urls(self) -> list[Any]:
-        """Django's paths and that of the export. Django's history page is left out, since a row's
-        page shows its activity."""
+        """Django's URLs and the URL of the export. Django's history page is left out, because a
+        row's page already shows the row's activity."""
         urls = [url for url in super().get_urls() if not str(url.name or "").endswith("_history")]
         meta = self.model._meta
         export = self.admin_site.admin_view(self.export_list)

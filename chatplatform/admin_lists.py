@@ -36,19 +36,19 @@ COLUMNS = "columns"
 MAX_EXPORTED = 10_000
 # A list counts its rows only up to this number.
 MAX_COUNTED = 1000
-# The maximum length of a list's query string, and the maximum characters and words of a search:
-# each word is searched in every searched column.
+# The maximum length of a list's query string, and the maximum number of characters and words in a
+# search: each word is looked up in every searched column.
 MAX_QUERY_CHARS, MAX_SEARCH_CHARS, MAX_SEARCH_WORDS = 4_000, 200, 10
 # What lists show for an empty value.
 _EMPTY = "–"
 _SUBJECT_CODE = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
-# A filter by a related row offers at most this many choices.
+# A filter by a related row offers no choices if there would be more than this.
 _MAX_CHOICES = 100
-# A search lists at most this many related rows by id; for more it uses a subquery.
+# A search passes the ids of up to this many related rows; if more match, it uses a subquery.
 _MAX_RELATED = 500
-# The lookups that the query string of a list may use. Others of Django can be chained, so that a
-# reader of the list could build statements of any length.
+# The lookups that the query string of a list may use. Some other lookups of Django can be chained,
+# which would let a reader of the list build SQL statements of any length.
 COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
@@ -75,7 +75,7 @@ class Chip:
 
 class BoundedPaginator(InfinitePaginator):
     """Counts a list up to a thousand rows. A longer list has no page numbers: counting a big table
-    takes longer than showing a part of it."""
+    takes longer than showing one page of it."""
 
     @cached_property
     def count(self) -> int:
@@ -91,14 +91,14 @@ class BoundedPaginator(InfinitePaginator):
 class RowsShown(ChangeList):
     """A list with the filters, search and columns of one request.
 
-    Unfold writes the number of rows beside the title if it differs from `full_result_count`; that
-    is useful only for a search or filter.
+    Unfold shows the number of rows next to the title if it differs from `full_result_count`. The
+    number is useful only for a search or filter.
     """
 
     def get_results(self, request: HttpRequest) -> None:
         self.request = request
         super().get_results(request)
-        if not self.result_count:  # none were counted: fetching them would run a slow search again
+        if not self.result_count:  # no row matches: fetching rows would run a slow search again
             self.result_list = self.queryset.none()
         is_searched = self.query or self.has_active_filters
         if not is_searched or self.result_count > MAX_COUNTED:
@@ -169,7 +169,7 @@ class RowsShown(ChangeList):
 
     @property
     def without_filters(self) -> str:
-        """The query string of the list without filters; columns and order stay."""
+        """The query string of the list without filters and search; columns and order stay."""
         return self.without("q", *map(str, self.get_filters_params()))
 
     def without(self, *names: str | None) -> str:
@@ -183,7 +183,8 @@ def _translated(choices: Callable[[Any], Iterator[Any]], changes: Any) -> Iterat
 
 
 class TenantRelatedFilter(RelatedFieldListFilter):
-    """A filter by a related row; it offers the rows that the viewer may see, up to 100 of them."""
+    """A filter by a related row. It offers the rows that the viewer may see, or none if there are
+    more than 100."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         related = model_admin.admin_site.get_model_admin(field.remote_field.model)
@@ -192,16 +193,18 @@ class TenantRelatedFilter(RelatedFieldListFilter):
 
 
 class LookupsMixin(ModelAdmin):
-    """Limits the lookups in a list's query string to its filters, foreign keys and primary key."""
+    """Limits the lookups in a list's query string to its filters, its foreign keys, its primary key
+    and `linked_by`."""
 
-    # Further columns that links to the list filter by.
+    # Further columns by which links to the list filter.
     linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return RowsShown
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list for a query string; 400 if that is too long or has an invalid filter or page."""
+        """The list for a query string; 400 if the string is too long, or a filter or the page is
+        invalid."""
         if len(request.META["QUERY_STRING"]) > MAX_QUERY_CHARS:
             raise NoSuchList
         try:
@@ -242,8 +245,11 @@ class SearchMixin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """The rows that have every word in one of the `search_fields`; a field with a leading `=`
-        must equal the word. The second value is False: no row occurs twice."""
+        """The rows in which each word matches at least one of the `search_fields`: the field
+        contains the word, or equals it if the field's name begins with `=`.
+
+        The second value is False: no row occurs twice.
+        """
         for word in words_of(search_term):
             condition = Q(pk__in=[])
             for name in self.get_search_fields(request):
@@ -266,7 +272,8 @@ class SearchMixin(ModelAdmin):
 
 
 def words_of(search: str) -> list[str]:
-    """The words of a search; quoted words count as one. 400 if it is too long or has too many."""
+    """The words of a search; quoted words count as one word. 400 if there are too many words or
+    characters."""
     words = list(smart_split(search)) if len(search) <= MAX_SEARCH_CHARS else []
     if len(search) > MAX_SEARCH_CHARS or len(words) > MAX_SEARCH_WORDS:
         raise TooLongSearch
@@ -274,8 +281,8 @@ def words_of(search: str) -> list[str]:
 
 
 def _spellings(field: Any, word: str) -> list[Any]:
-    """The values of a column that count as equal to this word: the word as written, in lower and in
-    upper case; for a UUID column the UUID, or none if the word is not a UUID."""
+    """The values of a column that count as equal to this word: the word as written, in lower case
+    and in upper case. For a UUID column the UUID; empty if the word is not a UUID."""
     if not isinstance(field, UUIDField):
         return [word, word.lower(), word.upper()]
     try:
@@ -287,7 +294,8 @@ def _spellings(field: Any, word: str) -> list[Any]:
 def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
     """A CSV file of a list's filtered rows and visible columns; 409 if there are too many rows.
 
-    `record` is called with the number of written rows by client; if it raises, no file is returned.
+    `record` is called with the number of rows written per client; if it raises, no file is
+    returned.
     """
     rows: Any = changes.queryset
     if rows.order_by()[: MAX_EXPORTED + 1].count() > MAX_EXPORTED:

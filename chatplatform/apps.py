@@ -18,7 +18,7 @@ class Config(AppConfig):
         register(checks.channels, Tags.security)
         register(checks.static_files, Tags.security, deploy=True)
         register(checks.field_keys, Tags.security)
-        # Objects loaded so far are never freed, so the garbage collector skips them. `settings.py`
-        # disabled it up to here.
+        # Objects loaded so far are never freed, so the garbage collector may skip them. It was
+        # disabled in `settings.py`.
         gc.freeze()
         gc.enable()

@@ -11,8 +11,8 @@ Result = TypeVar("Result")
 class call_once(Generic[Result]):
     """Decorates a function without arguments: the first call runs it, every call gets its result.
 
-    Calls during the first one wait for it. `functools.cache` alone would run it in every thread
-    until there is a result: a hundred first requests would load a hundred models at once.
+    Calls that arrive during the first call wait for it. `functools.cache` alone would run the
+    function in each of these threads: a hundred first requests would load a hundred models at once.
     """
 
     def __init__(self, function: Callable[[], Result]) -> None:

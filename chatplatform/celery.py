@@ -32,8 +32,8 @@ def _check_settings(**_: object) -> None:
 
 @worker_init.connect
 def _shorten_switch_interval(**_: object) -> None:
-    # A thread that computes keeps the interpreter for this many seconds (by default 0.005) while
-    # others wait. A reply waits for it after each of its statements.
+    # A computing thread may keep the interpreter for this many seconds (by default 0.005) while
+    # other threads wait. The thread of a reply may wait this long after each SQL statement.
     sys.setswitchinterval(0.001)
 
 

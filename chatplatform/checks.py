@@ -57,7 +57,7 @@ _BAD_PUSH_KEY = Error(
 
 
 def limits() -> list[tuple[str, float]]:
-    """Time limits in seconds; each must be greater than the one before it."""
+    """Names of time limits and their seconds; each limit must be greater than the one before it."""
     broker: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     return [
         ("the timeout of an outbound request", TIMEOUT_SECONDS),
@@ -161,8 +161,8 @@ def deployment(**_: Any) -> list[CheckMessage]:
 
 
 def require() -> None:
-    """End this process, with a line for each error, if settings are readable but wrong. Commands of
-    `manage.py` run the same checks."""
+    """End this process, with a line for each error, if settings can be read but do not make sense.
+    Commands of `manage.py` run the same checks."""
     checks = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
     faults = [fault for check in checks for fault in check() if fault.level >= ERROR]
     if faults:

@@ -1,8 +1,8 @@
-"""Secrets at rest: encrypted values that are bound to their row, hashes, comparison.
+"""Secrets at rest: encrypted columns, hashes, and comparison in constant time.
 
-A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM, authenticated with its
-context (`table.column:tenant:row`). Two keys may have had the same id at different times, so only
-decrypting shows whether a key fits.
+A stored value is `v1:key_id:base64(nonce + ciphertext)`, encrypted with AES-256-GCM. Its context
+(`table.column:tenant:row`) is authenticated too. Two keys may have had the same id at different
+times, so only decrypting shows whether a key fits.
 """
 
 import base64
@@ -42,7 +42,7 @@ class KeyMissing(CryptoError):
 
 
 class DecryptionFailed(CryptoError):
-    """A value is damaged, was moved from another row, or was encrypted with another key."""
+    """A value is damaged or not encrypted, or was encrypted for another row or with another key."""
 
 
 def encrypt(text: str, *, context: str) -> str:
@@ -85,7 +85,7 @@ def hash_secret(secret: str) -> str:
 
 
 def constant_time_equal(left: str | bytes, right: str | bytes) -> bool:
-    """Equality whose duration does not reveal how many characters agree."""
+    """Whether two values are equal; the duration does not reveal how many characters agree."""
     return hmac.compare_digest(_bytes(left), _bytes(right))
 
 
@@ -147,7 +147,7 @@ class _Sealed(str):
 
 
 class _DecryptingAttribute(DeferredAttribute):
-    """Decrypts the stored value when the attribute is read: only the instance knows its row."""
+    """Decrypts the stored value when the attribute is read: the context depends on the row."""
 
     field: "EncryptedTextField"
 
@@ -163,12 +163,12 @@ class _DecryptingAttribute(DeferredAttribute):
 
 
 class EncryptedTextField(_TextField):
-    """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
+    """Text that is stored encrypted; never null, never in a form or filter.
 
     If the primary key is known before the insert (our UUIDs), the context is
     `table.column:tenant:row`; if the database assigns it, the context is only `table.column`.
-    `values()` returns the stored form. `update()` and `bulk_update()` do not know the row and are
-    refused on bound fields.
+    `values()` returns the stored form. `update()` and `bulk_update()` do not know the row, so they
+    are refused if the context contains it.
     """
 
     descriptor_class = _DecryptingAttribute
@@ -188,7 +188,7 @@ class EncryptedTextField(_TextField):
 
     @property
     def is_row_bound(self) -> bool:
-        """Whether the model's key is known before the insert."""
+        """Whether the context contains the row: its primary key is known before the insert."""
         return not isinstance(self.model._meta.pk, models.AutoField)
 
     def context_of(self, instance: models.Model) -> str:

@@ -1,4 +1,4 @@
-"""Writes CSV files whose cells no spreadsheet runs as formulas, without holding them in memory."""
+"""Writes CSV files line by line, with cells that no spreadsheet runs as formulas."""
 
 import csv
 import io

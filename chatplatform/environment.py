@@ -1,6 +1,6 @@
-"""Reads settings from environment variables, and finds wrong ones.
+"""Reads settings from environment variables, and reports wrong values.
 
-Reading continues after an error, so that a start reports all errors at once, one per line.
+Reading continues after an error, so that all errors are reported together, one per line.
 """
 
 import difflib
@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 T = TypeVar("T")
 _ON, _OFF = {"true", "on", "yes", "y", "ok", "1"}, {"false", "off", "no", "n", "0"}
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
-# The options for libpq that a database URL may have after `?`.
+# The libpq options that a database URL may have after `?`.
 _DATABASE_OPTIONS = {
     "application_name", "channel_binding", "gssencmode", "sslcert", "sslcrl", "sslkey", "sslmode",
     "sslnegotiation", "sslrootcert", "target_session_attrs",
@@ -150,7 +150,7 @@ class Environment:
     def _address(
         self, name: str, read: Callable[[str], T | None], default: str, *, of: str, like: str
     ) -> T | None:
-        """What `read` finds in the setting's URL, or in the default if that URL is wrong."""
+        """What `read` returns for the setting's URL, or for the default if that URL is wrong."""
         parsed = read(self.text(name, default=default).strip())
         if not parsed:
             hint = f"Write it like {like}, with the password percent-encoded."
@@ -162,7 +162,8 @@ class Environment:
         self.faults.append(f"{name}: {what}")
 
     def find_unknown(self, also: Collection[str] = ()) -> None:
-        """Record variables whose names look like misspelled settings: nothing would read them."""
+        """Record variables that look like misspelled settings or have a common other name for one:
+        nothing would read them."""
         known = self.names | set(also)
         known |= {f"{name}_FILE" for name in known}
         candidates = [name for name in sorted(known) if len(name) > 4]

@@ -1,4 +1,4 @@
-"""Fields of the site's forms that Django lacks: texts by language, amounts in other units, and
+"""Form fields that Django lacks: pictures, dates, texts by language, amounts in other units, and
 fields that know whether a person changed the value that the form showed."""
 
 import hashlib
@@ -18,7 +18,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 def language_name(code: str) -> str:
     """A language's name in the reader's language; the code if it is unknown."""
-    for spelling in (code.lower(), f"{code.lower()}-hans"):  # Django knows no plain `zh`
+    for spelling in (code.lower(), f"{code.lower()}-hans"):  # Django has no plain `zh`
         try:
             name = str(get_language_info(spelling)["name_translated"])
         except KeyError:
@@ -33,7 +33,7 @@ def language_choices(codes: Iterable[str]) -> list[tuple[Any, str]]:
 
 
 def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
-    """A field for uploading a picture, which shows the `stored` one; each form needs a new one."""
+    """A field for uploading a picture, which shows the stored picture. Create one for each form."""
     words = gettext("PNG, JPEG, or WebP, up to 5 MB.")
     if stored:
         image = '{}<img src="/media/{}" alt="{}" class="stored-image">'
@@ -54,7 +54,7 @@ class DateInput(UnfoldAdminTextInputWidget):
 
 
 class ScaledField(forms.FloatField):
-    """An amount shown in a unit that equals `unit` stored ones: 60 shows seconds as minutes."""
+    """An amount that is shown divided by `unit`: with 60, stored seconds are shown as minutes."""
 
     def __init__(self, *, unit: float, **kwargs: Any) -> None:
         self.unit = unit
@@ -100,14 +100,15 @@ class TextsWidget(forms.Widget):
 
 
 class TextsField(forms.Field):
-    """Texts by language. Each language with a text is shown, since services replace all texts."""
+    """Texts by language. The form has to show every language that has a text: the service replaces
+    all texts, so a text that is not shown would be lost."""
 
     def __init__(self, *, lines: int = 2, max_length: int, **kwargs: Any) -> None:
         widget = TextsWidget(lines=lines, max_length=max_length)
         super().__init__(widget=widget, required=False, **kwargs)
 
     def offer(self, languages: Iterable[str]) -> None:
-        """Set the languages, the first of which is the default one."""
+        """Set the languages; the first is the default language."""
         self.widget.languages = list(dict.fromkeys(languages))
 
     def prepare_value(self, value: Any) -> dict[str, str]:
@@ -118,10 +119,10 @@ class TextsField(forms.Field):
 
 
 class StoredField(forms.BoundField):
-    """A field whose initial value is a stored one. If the person did not change the value that the
-    form showed, the field returns the value stored now, which somebody else may have changed.
+    """A field whose initial value is stored. If the person did not change the value that the form
+    showed, `data` is the value that is stored now, which somebody else may have changed.
 
-    A hidden input beside the field has marks (hashes) of the value that the form showed.
+    A hidden input next to the field holds hashes ("marks") of the value that the form showed.
     """
 
     form: Any
@@ -152,7 +153,7 @@ class StoredField(forms.BoundField):
 
     @cached_property
     def changed_parts(self) -> set[str]:
-        """The languages whose text the person changed; `""` for a changed field of another kind."""
+        """The languages whose text the person changed; for any other field, `""` if it changed."""
         given = super().data
         if not self._has_marks:
             return {""} if given else set()
@@ -161,7 +162,8 @@ class StoredField(forms.BoundField):
             shown_marks = self._marks(self._stored)
         else:
             shown_marks = dict(mark.partition("=")[::2] for mark in sent.split())
-        # A language that the form did not show was stored meanwhile, or added in the browser.
+        # For a language that the form did not show, the previous text counts as empty: the language
+        # was stored after the form was shown, or was added in the browser.
         return {
             part
             for part, mark in current.items()
@@ -190,7 +192,7 @@ class StoredField(forms.BoundField):
 
 
 def _mark(field: forms.Field, value: Any) -> str:
-    """A short hash of a value; equal for values that differ only in how a browser sends them."""
+    """A short hash of a value; the same for values that differ only in how a browser sends them."""
     try:
         value = field.to_python(value)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The site's forms. Services validate the values, as for the API; errors appear beside fields."""
+"""The site's forms. The API's services validate the values; errors appear next to the fields."""
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -39,7 +39,7 @@ _COERCE: dict[str, Callable[[str], Any]] = {
 
 
 def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, ...], str]]:
-    """The errors of a shape or a service, each as the path of its field and a message."""
+    """The errors from a shape or a service, each as the path of its field and a message."""
     if isinstance(exc, pydantic.ValidationError):
         return [(error["loc"], _words(error)) for error in exc.errors()]
     if isinstance(exc, Invalid):
@@ -70,8 +70,8 @@ def _words(error: Any) -> str:
 class ServiceForm(forms.Form):
     """A form in the site's theme that hands its values to a service.
 
-    `initial` has the stored values. If two people edit at the same time, the later save keeps the
-    earlier one's changes in all fields that the second person did not change.
+    `initial` has the stored values. If two people edit at the same time, the second save keeps the
+    first person's changes in all fields that the second person did not change.
     """
 
     bound_field_class = StoredField
@@ -101,7 +101,8 @@ class ServiceForm(forms.Form):
         return {name: value for name, value in data.items() if name in self.changed_data}
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The fields that are changed together: this one counts as changed if one of them is."""
+        """The names of this field and of all fields that change with it: if one of these fields
+        changed, this field counts as changed."""
         return (name,)
 
     def is_warning(self, result: Any) -> bool:
@@ -131,7 +132,7 @@ class ServiceForm(forms.Form):
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the API on a form. Its type and its limits are those of the API's shape."""
+    """An API setting on a form. Its type and limits come from the API's shape."""
 
     name: str
     label: Any
@@ -192,7 +193,7 @@ class SettingsForm(ServiceForm):
 
 @functools.cache
 def _properties(shape: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """The JSON Schema of each of a shape's fields."""
+    """The name and the JSON Schema of each field of a shape."""
     return list(shape.model_json_schema()["properties"].items())
 
 

@@ -1,4 +1,4 @@
-"""Hooks through which an app calls a higher one, which it may not import."""
+"""Hooks through which an app calls a higher app, which it may not import."""
 
 from typing import Generic, TypeVar
 

@@ -7,7 +7,7 @@ import time
 import uuid
 from datetime import datetime
 
-# 30 letters: without 0 O 1 I L U, which are misread or misheard.
+# 30 letters and digits, without 0 O 1 I L U, which are easily misread or misheard.
 CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 _TAIL_BITS = 32
@@ -46,7 +46,7 @@ _clock = _Clock()
 
 
 def _restart_clock() -> None:
-    # A forked child would repeat its parent's numbers, and might inherit a held lock.
+    # A forked process would repeat its parent's numbers, and might inherit a held lock.
     global _clock
     _clock = _Clock()
 
@@ -65,10 +65,10 @@ def uuid7() -> uuid.UUID:
 
 
 def first_id(moment: datetime) -> uuid.UUID:
-    """The lower bound of all UUIDv7 created from this time on: its millisecond, then zeros."""
+    """A lower bound for every UUIDv7 created from this time on: its millisecond, then zeros."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 def short_code(n: int = 10) -> str:
-    """`n` random characters that are hard to guess or misread; 4.9 bits each, 49 by default."""
+    """`n` random characters that are hard to guess or misread: 4.9 bits each, by default 49."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(n))

@@ -24,5 +24,5 @@ def _dump_shape(value: Any) -> Any:
 
 
 def _to_plain(value: Any) -> Any:
-    """Convert what only orjson knows, such as a time or a UUID, for the standard library."""
+    """Convert what the standard library cannot encode, such as a shape, a time or a UUID."""
     return _dump_shape(value) if isinstance(value, BaseModel) else orjson.loads(orjson.dumps(value))

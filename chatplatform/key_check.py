@@ -1,5 +1,5 @@
-"""Checks, when a process starts, that FIELD_KEYS has every key with which secrets may be encrypted.
-Otherwise new secrets would be encrypted with a wrong key before anybody notices."""
+"""Checks, when a process starts, that FIELD_KEYS has every key that may have encrypted a secret.
+Otherwise new secrets would be encrypted with a wrong key before anyone notices."""
 
 import logging
 import threading
@@ -28,7 +28,7 @@ Fields = list[EncryptedTextField]
 
 
 class KeysUnusable(CommandError):
-    """FIELD_KEYS itself is wrong: two keys have the same id, for example."""
+    """FIELD_KEYS cannot be used: two keys have the same id, for example."""
 
 
 class KeysMissing(KeysUnusable):
@@ -46,7 +46,8 @@ class KeysMissing(KeysUnusable):
 def require() -> None:
     """End this process with a one-line message if it lacks a key.
 
-    While the database is down, nothing can be stored; the check then runs once it is available.
+    If the database is down, the check runs in a thread as soon as it is available. Until then, no
+    secret can be stored.
     """
     if not _is_checked():
         threading.Thread(target=_require_later, name="key check", daemon=True).start()
@@ -58,7 +59,7 @@ def _require_later() -> None:
 
 
 def _is_checked() -> bool:
-    """Whether the check could run; ends this process if it lacks a key."""
+    """Whether the check could run; ends this process if its keys cannot be used."""
     try:
         check("default")
     except KeysUnusable as exc:
@@ -66,7 +67,7 @@ def _is_checked() -> bool:
     except OperationalError:
         return False
     finally:
-        # Forked children must not inherit the connection.
+        # Forked processes must not inherit the connection.
         connections["default"].close()
     return True
 
@@ -74,7 +75,7 @@ def _is_checked() -> bool:
 def check(alias: str) -> None:
     """Raise KeysUnusable if this process lacks a key in use; record its newest key as in use.
 
-    The first run records all keys that the process has; they must decrypt what is stored already.
+    The first run records all keys of this process, provided that they decrypt what is stored.
     """
     used = find_used(alias)
     if used is None or _own_fingerprints()[0] in used:
@@ -82,7 +83,7 @@ def check(alias: str) -> None:
     try:
         with transaction.atomic(using=alias):
             with connections[alias].cursor() as cursor:
-                # If two processes start first with different keys, one of them is refused.
+                # If two processes with different keys run the first check at once, one is refused.
                 cursor.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
             used = find_used(alias) or set()
             if not used and not _can_decrypt_stored(alias):
@@ -128,7 +129,7 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
 
 
 def _can_decrypt_stored(alias: str) -> bool:
-    """Whether the keys decrypt at least one value in the newest rows of all tables, or no value
+    """Whether the keys decrypt at least one value in the newest row of each table, or no value
     exists. A value that became unreadable long ago must not prevent a start."""
     decrypted = failed = 0
     for model, fields in encrypted_columns():

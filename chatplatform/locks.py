@@ -1,4 +1,4 @@
-"""Named locks across processes, which are advisory locks of PostgreSQL."""
+"""Named locks across processes: advisory locks of PostgreSQL."""
 
 import hashlib
 import time
@@ -12,7 +12,7 @@ _RETRY_SECONDS = 0.1
 
 @contextmanager
 def try_lock(name: str) -> Iterator[bool]:
-    """Hold the lock during the block, without a transaction; yields False if another holds it."""
+    """Hold the lock during the block, without a transaction; yields False if it is taken."""
     is_held = _call("pg_try_advisory_lock", name)
     try:
         yield is_held
@@ -23,7 +23,7 @@ def try_lock(name: str) -> Iterator[bool]:
 
 @contextmanager
 def try_lock_in_transaction(name: str) -> Iterator[bool]:
-    """Run the block in a transaction that holds the lock; yields False if another holds it."""
+    """Run the block in a transaction that holds the lock; yields False if it is taken."""
     with transaction.atomic():
         yield _call("pg_try_advisory_xact_lock", name)
 
@@ -38,11 +38,11 @@ def lock_in_transaction(name: str) -> None:
 def single_flight(name: str, *, patience: float) -> Iterator[bool]:
     """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.
 
-    Yields whether the block holds the lock. A block that continues without it may run twice at the
-    same time, so it must check again under a row lock before it stores anything.
+    Yields whether the block holds the lock. Without the lock, the block may run several times at
+    once, so it must check again under a row lock before it stores anything.
     """
     until = time.monotonic() + patience
-    # It polls, because a statement that waits would exceed the statement and lock timeouts.
+    # This polls, because a statement that waits for the lock could exceed the database's timeouts.
     while True:
         with try_lock(name) as is_held:
             if is_held or time.monotonic() >= until:

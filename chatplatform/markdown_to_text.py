@@ -1,5 +1,5 @@
-"""Converts the Markdown that bots and agents write, for channels, transcripts and emails, which do
-not render it. The widget renders the same subset (`static/common/rich_text.js`)."""
+"""Converts the Markdown that bots and agents write to text for channels, transcripts and emails,
+which do not render it. The widget renders the same subset (`static/common/rich_text.js`)."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((https?://[^\s()<>]+(?:\([^\s()<>]*
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks that a channel puts around bold words and code; empty if it has none."""
+    """The marks that a channel puts around bold words and code; empty if the channel has none."""
 
     bold: str = ""
     code: str = ""

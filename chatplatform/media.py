@@ -1,4 +1,4 @@
-"""The media store: stores files under random names, sends them and removes them. A file is removed
+"""The media store: stores files under random names, serves them and removes them. A file is removed
 only if no row references it."""
 
 import logging
@@ -52,7 +52,8 @@ def check_store() -> None:
 
 
 def safe_name(file: "File[Any]") -> str:
-    """The file's original name for display: no folders, control characters or direction marks."""
+    """The file's original name for display, without folders, control characters and direction
+    marks; at most its last 255 characters."""
     name = Path((file.name or "").replace("\\", "/")).name
     visible = "".join(char for char in name if unicodedata.category(char)[0] != "C")
     return visible[-255:] or "file"
@@ -77,7 +78,7 @@ def file_response(
 
 @contextmanager
 def as_path(name: str) -> Iterator[Path]:
-    """The path of a local copy of a stored file, during the block; raises FileNotFoundError."""
+    """Yield the path of a temporary local copy of a stored file; raises FileNotFoundError."""
     with default_storage.open(name) as file, tempfile.NamedTemporaryFile(prefix="media-") as copy:
         shutil.copyfileobj(file, copy)
         copy.flush()
@@ -101,8 +102,8 @@ def remove(names: Sequence[str]) -> None:
 
 
 def clean_up() -> None:
-    """Remove files that no row references: uploads whose process crashed before the commit. Each
-    run checks part of each folder, starting at a random name."""
+    """Remove files that no row references and that are older than a day: uploads whose process
+    crashed before the commit. Each run checks part of each folder, from a random name on."""
     listing, latest = cast(Listing, default_storage), timezone.now() - MIN_UNREFERENCED_AGE
     # Other folders of the store are not touched.
     for folder in sorted({str(field.upload_to).strip("/") for _, field in _file_fields()}):

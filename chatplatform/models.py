@@ -19,15 +19,15 @@ class Job(models.Model):
     """A piece of work, enqueued in the transaction of the change that causes it.
 
     A worker claims it with a lease, which the worker renews while it works. `ordering_key` keeps
-    the jobs of one subject in order: only the oldest unfinished one may run. Their primary keys
-    grow in commit order, because the subject's row is locked while jobs are enqueued.
+    the jobs of one subject in order: only the oldest unfinished job may run. The primary keys of
+    these jobs grow in commit order, because the subject's row is locked while they are enqueued.
     """
 
     id = models.BigAutoField(primary_key=True)
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # A client's job with the lowest priority goes first in its queue.
+    # In each queue, a client's job with the lowest priority runs first.
     priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
@@ -36,7 +36,7 @@ class Job(models.Model):
     dispatched_at = models.DateTimeField(null=True)
     dispatches = models.PositiveSmallIntegerField(db_default=0)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Null: as the job's declaration says. Each wait for the file store adds one.
+    # Null: the number in the job's declaration. Each wait for the file store adds one.
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
@@ -52,8 +52,8 @@ class Job(models.Model):
 
     class Meta:
         constraints = [
-            # The same work is queued only once. If it runs already it may have read old state, so
-            # it may be queued again.
+            # The same work is queued only once. While it runs, it may be queued again, because the
+            # running job may have read old state.
             models.UniqueConstraint(
                 fields=["name", "dedupe_key"],
                 condition=models.Q(state="queued"),
@@ -117,7 +117,8 @@ class FairShare(models.Model):
 
 
 class IdempotentResponse(models.Model):
-    """The response to a request with an Idempotency-Key, stored for a day.
+    """The response to a request with an Idempotency-Key, stored for a day, or for a minute if it
+    contains credentials.
 
     Encrypted, since some responses show a secret once, such as a new API key.
     """
@@ -145,7 +146,7 @@ class IdempotentResponse(models.Model):
 
 
 class EncryptionKey(models.Model):
-    """The fingerprint of a key of FIELD_KEYS with which secrets may be encrypted.
+    """The fingerprint of a key of FIELD_KEYS that may have encrypted secrets.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
     not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.

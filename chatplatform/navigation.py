@@ -1,4 +1,4 @@
-"""The site's navigation: sections and their pages, as far as the viewer may read them."""
+"""The site's navigation: the sections and pages that the viewer may read."""
 
 import functools
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ class Page:
     icon: str = ""
     # Only the platform's staff have it in their menu; other people follow a link to it.
     is_technical: bool = False
-    # The prefix of other paths that belong to it.
+    # The prefix of other paths that belong to the page.
     also: str = ""
-    # Only owners and admins of a client may open it. A list has rights of its own.
+    # Only owners and admins of a client may open it. For a list, its admin class decides.
     is_for_admins: bool = False
 
     @property
@@ -48,7 +48,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Section:
-    """An entry of the menu. Each of its pages shows tabs that link to all of them."""
+    """An entry of the menu. Each page of a section shows tabs that link to all its pages."""
 
     title: str
     icon: str
@@ -184,15 +184,15 @@ _CLIENT = "client__id__exact"
 
 
 def file_name_of(model: type[Model]) -> str:
-    """The first part of the name of a file with a model's list, such as "webhooks"."""
+    """The name, without extension, of a file with a model's rows, such as "webhooks"."""
     pages = (page for section in SECTIONS for page in section.pages)
     titles = {page.target: page.title for page in pages}
     return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups of Unfold's sidebar: for a client's people one entry for each section, for the
-    platform's staff every list."""
+    """The groups of Unfold's sidebar: people of a client see an entry for each section, the
+    platform's staff see every list."""
     viewer: Any = request.user
     if viewer.is_superuser:
         first = [_item("Home", "home", reverse("admin:index"))]
@@ -215,8 +215,8 @@ def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """The pages of the current section as tabs; none if it has only one. The platform's staff have
-    tabs only in their profile."""
+    """The pages of the current section as tabs; none if the viewer may read only one of the pages.
+    The platform's staff have tabs only in their profile."""
     viewer: Any = request.user
     section, current = _place(request)
     is_staff = not viewer.is_authenticated or viewer.is_superuser
@@ -237,7 +237,8 @@ def place(request: HttpRequest) -> tuple[str, str]:
 
 
 def chosen_client(request: HttpRequest) -> int | None:
-    """The client by which staff filter this list or the one they came from; None if by none."""
+    """The client by which the platform's staff filter this list, or filtered the list from which
+    they came; None if there is none."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
     client_id = request.GET.get(_CLIENT, "") or from_list
@@ -304,7 +305,7 @@ def _groups(
     request: HttpRequest, client_id: str, *, of_clients: bool = False
 ) -> list[dict[str, Any]]:
     """The lists that the viewer may read, by section; links to lists of clients' rows keep the
-    chosen client. `of_clients`: only these lists."""
+    chosen client. `of_clients`: only lists of clients' rows."""
     groups = []
     for section in SECTIONS:
         items = []

@@ -1,5 +1,6 @@
-"""Tables with a partition for each month: months are created ahead and dropped as a whole. They are
-all partitioned tables of the database (`chatplatform_part_by_month` partitions a table)."""
+"""Tables with a partition for each month: months are created ahead and dropped as a whole. Every
+partitioned table of the database is one of them (`chatplatform_part_by_month` partitions a table).
+"""
 
 import logging
 import re
@@ -16,10 +17,11 @@ from chatplatform.ids import first_id
 log = logging.getLogger(__name__)
 # How many months are created beyond the current one: the job that creates them may fail for weeks.
 AHEAD = 2
-# Readers and writers of a table wait at most this long; then a later run tries the drop again.
+# A drop waits at most this long for its lock, since readers and writers of the table queue behind
+# it; then a later run tries the drop again.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
-# The tables, with the approximate number of rows in their default partitions. It comes from the
-# server's statistics, since only the owner may read a partition.
+# The tables, with the approximate number of rows in their default partitions. The number comes from
+# the server's statistics, since only the owner may read a partition.
 _TABLES = """
 SELECT relname, pg_stat_get_live_tuples(partdefid)
 FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
@@ -37,7 +39,7 @@ class Month:
     """A partition with the rows from `begins` until just before `ends`."""
 
     name: str
-    begins: datetime | None  # None: all that is older than `ends`
+    begins: datetime | None  # None: all rows from before `ends`
     ends: datetime
 
     def rows(self, model: type[models.Model], key: str) -> "models.QuerySet[models.Model]":
@@ -47,7 +49,8 @@ class Month:
 
 
 def make_ahead() -> None:
-    """Create the next months of every partitioned table, and update the planner's statistics.
+    """Create the current and the next months of every partitioned table, and update the planner's
+    statistics.
 
     Rows of a month that was missing are in the default partition and move into the new partition.
     """
@@ -67,8 +70,8 @@ def make_ahead() -> None:
 
 
 def rows_without_month() -> dict[str, int]:
-    """By table, the approximate number of rows in its default partition: rows of a month that was
-    not created in time, or was dropped before they were stored."""
+    """For each table, the approximate number of rows in its default partition: rows of a month that
+    was not created in time, or was dropped before they were stored."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         return dict(cursor.fetchall())
@@ -88,7 +91,7 @@ def months(model: type[models.Model]) -> list[Month]:
 
 
 def first_kept_id(model: type[models.Model]) -> uuid.UUID:
-    """The lowest id of the oldest month; older rows are in the default partition."""
+    """The lowest id that the oldest month can contain; older rows are in the default partition."""
     existing = months(model)
     begins = existing[0].begins if existing else None
     return first_id(begins or datetime.fromtimestamp(0, UTC))

@@ -1,4 +1,4 @@
-"""Lets the jobs of one client compute one after another in each queue of a worker process.
+"""Makes the jobs of one client compute one after another in each queue of a worker process.
 
 A worker's threads share the interpreter. If sixteen of them read long messages of one client,
 another client's reply takes many times as long. A job gives its turn back before it waits for
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
-# A job that holds its turn for this long may hang, so the next one goes on without a turn.
+# A job that holds its turn for this many seconds may hang, so the next job runs without a turn.
 LONGEST_WAIT_SECONDS = 5
 
 
@@ -59,8 +59,8 @@ def take(client_id: int | None, queue: str) -> Iterator[None]:
 def give_back() -> None:
     """Give back the turn of the running job, which is about to wait for another server.
 
-    The job goes on without a turn afterwards: by then it may hold locks that the client's other
-    jobs wait for.
+    The job continues without a turn afterwards: if it waited for one, it might hold locks for which
+    the job that has the turn is waiting.
     """
     turn = _current.get()
     if turn is not None:

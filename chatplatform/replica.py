@@ -16,7 +16,8 @@ from django.utils import timezone
 
 log = logging.getLogger(__name__)
 PRIMARY, REPLICA = "default", "replica"
-# How long a measured lag is used, and how long to wait for one: a server that hangs never responds.
+# How long a measured lag is used, and how long to wait for a measurement: a server that hangs never
+# responds.
 HOLDS_SECONDS, PATIENCE_SECONDS = 5.0, 2.0
 
 # A replica that has replayed everything that the primary had written is not behind, however long
@@ -88,7 +89,7 @@ class _Lag:
 
 
 def measure() -> float | None:
-    """Measure the lag; None if a server does not respond or the second one is not a replica."""
+    """Measure the lag; None if a server does not respond, or the replica's server is not one."""
     try:
         with connections[PRIMARY].cursor() as cursor:
             cursor.execute(_WRITTEN)
@@ -101,7 +102,7 @@ def measure() -> float | None:
         return None
     finally:
         for name in (PRIMARY, REPLICA):
-            connections[name].close()  # each thread has its own connections
+            connections[name].close()  # it is not needed until the next measurement
     if not is_replica:
         log.error("the server of DATABASE_REPLICA_URL is not a replica, so it is not read")
         return None

@@ -78,8 +78,8 @@ elif not SECRET_KEY:
 def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
     """The keys of FIELD_KEYS, each with its id; the id is empty if the entry has none.
 
-    An entry is the Base64 of 32 bytes, or `id:base64`. The entry `SECRET_KEY` stands for a key that
-    is derived from that setting.
+    An entry is the Base64 of 32 bytes, or `id:base64`. The entry `SECRET_KEY` means a key that is
+    derived from that setting.
     """
     keys = []
     for entry in entries:
@@ -147,7 +147,7 @@ _check_site_url()
 #: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 
-# Each has operations in its `urls`.
+# The apps that have operations in their `urls`.
 API_APPS = ["identity", "webhooks", "bots", "chats", "channels_app", "reports", "mcp_server"]
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -251,7 +251,7 @@ if _replica:
 #: How many seconds the replica may be behind; beyond that the primary is read.
 REPLICA_MAX_LAG_SECONDS = env.decimal("REPLICA_MAX_LAG_SECONDS", default=30)
 # A host that fails does not close its connections. With keepalives, both ends notice after 20
-# seconds, so that no thread here waits forever and no lock there is held for a crashed process.
+# seconds: no thread of ours waits forever, and the database holds no lock for a crashed process.
 _IDLE, _INTERVAL, _COUNT = 10, 5, 2
 _NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
 TCP_KEEPALIVE = {
@@ -319,7 +319,7 @@ SIMPLE_JWT = {
 }
 # Outside of development, cookies travel only over TLS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
-# Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
+# Behind a proxy that terminates TLS, a form's origin is https, but the request arrives as http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 #: Seconds for which browsers insist on TLS after a visit over TLS. Default: a year if `PUBLIC_URL`
 #: is https, else 0.
@@ -339,7 +339,7 @@ EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"]
 EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
 EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
 EMAIL_USE_TLS, EMAIL_USE_SSL = _email["EMAIL_USE_TLS"], _email["EMAIL_USE_SSL"]
-EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
+EMAIL_TIMEOUT = 10  # seconds for each step of a delivery
 EMAIL_SUBJECT_PREFIX = ""
 #: The sender of all mails. Default: `no-reply@` the host of `PUBLIC_URL`.
 DEFAULT_FROM_EMAIL = env.text(
@@ -367,8 +367,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
-# In the release's folder, where `collectstatic` puts the files once. The data folder outlives
-# releases, which may also be rolled back.
+# In the release's folder, where `collectstatic` puts the files once. Each release needs its own
+# files, but all releases share the data folder.
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 #: ## Files and limits
@@ -396,7 +396,7 @@ if DEVELOPMENT:
     STATIC_ROOT = None
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
-# The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
+# These checks do not find the admin's middleware inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
 # The maximum number of bytes in a JSON body, an uploaded file and a provider's callback, and of
@@ -521,7 +521,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit: webhooks do not need the broker
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     # Twice the hard time limit of a job: a message may wait behind one whole job in its worker, and
-    # must not be delivered again meanwhile. Leases show which jobs a crashed worker had.
+    # must not be delivered again while it waits. Leases show which jobs a crashed worker had.
     "visibility_timeout": 1260,
     "unacked_restore_interval": 30,
     "unacked_restore_throttle": 1,
@@ -539,8 +539,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread keeps its database connection for this many jobs. Celery would open one for each job,
-# which costs more than most jobs do; chatplatform/celery.py closes broken connections.
+# A thread keeps its database connection for this many jobs. Celery would open a connection for each
+# job, which takes longer than most jobs; chatplatform/celery.py closes broken connections.
 CELERY_DB_REUSE_MAX = 1_000_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
@@ -551,14 +551,15 @@ CELERY_WORKER_CONSUMER = "chatplatform.jobs.worker_process:Consumer"
 CELERY_BEAT_SCHEDULER = "chatplatform.jobs.scheduler:Scheduler"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
+CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; a running job's lease is renewed
 CELERY_TASK_TIME_LIMIT = 630
-# By queue, the loop that its workers run besides jobs; the loop returns when its event is set.
+# For each queue, the loop that its workers run in addition to jobs; the loop returns when its event
+# is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
 HEARTBEAT_FILE = env.text("HEARTBEAT_FILE", default="")
-# Periodic work, in seconds; each task may run twice without harm.
+# The seconds between two runs of each periodic task; a task may run twice without harm.
 _PERIODIC = {
     "chatplatform.clean_up_jobs": 3600,
     "chats.run_timers": 10,
@@ -582,9 +583,10 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
     for task, seconds in _PERIODIC.items()
 }
-# A run that waits too long for a worker is dropped, since the next one does its work.
+# A run that waits too long for a worker is dropped, since the next run does the same work.
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
-# Only the workers of this queue have the media store. A run may wait behind a long training.
+# Only the workers of this queue have access to the media store. A run may wait behind a long
+# training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 #: How many workers serve the queues `reply`, `channel` and `insight`. The more there are, the more
 #: jobs of one client run at once: of replies, eight for each worker.
@@ -630,7 +632,7 @@ CREDIT_PACKS = env.pairs("CREDIT_PACKS", default={})
 PRIVACY_URL = env.url("PRIVACY_URL", default=PUBLIC_URL)
 
 if not DEVELOPMENT:
-    # Other programs read these, or they are read only if a URL is given in parts.
+    # Variables that other programs read, or that are read only if a URL is given in parts.
     env.find_unknown(
         ["HOST", "METRICS", "METRICS_BEAT", "METRICS_BULK", "METRICS_RELAY"]
         + [f"{name}_{part}" for name in ("DATABASE", "REDIS") for part in _PARTS]

@@ -46,6 +46,6 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # At INFO it logs the URL of each call, and some providers' URLs contain a token.
+    # At INFO, httpx2 logs the URL of each call, and some providers' URLs contain a token.
     "loggers": {"httpx2": {"level": "WARNING"}},
 }

@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
+"""Signatures as in Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
 
 We sign webhooks, and a payment provider signs its callbacks.
 """
@@ -36,7 +36,7 @@ def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
 
 
 def is_signed(secret: str, *, headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether the headers have a signature of this body with the secret, made within TOLERANCE."""
+    """Whether the headers contain a signature of this body with the secret, within TOLERANCE."""
     timestamp = headers.get("webhook-timestamp", "")
     if not re.fullmatch(r"[0-9]{1,12}", timestamp):
         return False

@@ -58,7 +58,7 @@ def column_names(model: type[models.Model]) -> str:
 
 
 def _text_of(value: Any) -> str | None:
-    # If the row has no value yet, the database uses its default.
+    # If the row has no value yet, the database uses the column's default.
     return None if isinstance(value, DatabaseDefault) else str(value)
 
 
@@ -77,7 +77,8 @@ def moment(column: str) -> str:
 
 @contextmanager
 def statements_within(milliseconds: int) -> Iterator[None]:
-    """Cancel each statement of this thread that takes longer, with an OperationalError."""
+    """Cancel each statement of this thread that takes longer than this; it raises an
+    OperationalError."""
     limited: list[Any] = []
 
     def limit(execute: Callable[..., Any], *args: Any) -> Any:

@@ -32,11 +32,11 @@ def create_partitions() -> None:
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)
 def remove_files(*, names: list[str]) -> None:
-    """Remove from the media store files whose rows have been deleted."""
+    """Remove files from the media store after the deletion of their rows."""
     media.remove(names)
 
 
 @periodic("chatplatform.clean_up_files")
 def clean_up_files() -> None:
-    """Remove from the media store files that no row references."""
+    """Remove unreferenced files from the media store."""
     media.clean_up()

@@ -1,4 +1,4 @@
-"""Bulkheads: one client or caller gets only a few of a process's requests at once."""
+"""Bulkheads: a process serves only a few requests of one client or caller at the same time."""
 
 import math
 import threading
@@ -10,7 +10,7 @@ from chatplatform.api.errors import TooManyRequests
 
 
 class Bulkhead:
-    """Counts the blocks that this process runs now for each holder, such as `client:5`.
+    """Counts the `admit` blocks that are running in this process for each holder (`client:5`).
 
     `total` caps the blocks of all holders together. Once `shared` blocks run, each holder may run
     only one.
@@ -23,8 +23,11 @@ class Bulkhead:
 
     @contextmanager
     def admit(self, caps: Mapping[str, int]) -> Iterator[None]:
-        """Run the block and count it for each of these holders; 429 if one of them has reached its
-        cap, or all together have reached `total`."""
+        """Run the block and count it for each of these holders.
+
+        429 if a holder has reached its cap, which is one block once `shared` blocks run, or if
+        `total` is reached.
+        """
         with self._lock:
             running = self._running.total()
             is_full = running >= self._total or any(

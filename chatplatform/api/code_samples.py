@@ -59,7 +59,7 @@ class _Call:
     path: Mapping[str, Any]
     media_type: str
     body: Any
-    # The argument for the credential in Python and TypeScript; empty for a public operation.
+    # The name of the credential's argument in Python and TypeScript; empty for a public operation.
     credential: str
     is_stream: bool
 

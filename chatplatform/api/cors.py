@@ -2,7 +2,7 @@
 
 A preflight carries no key, so it is granted if any bot allows the origin. The request itself is
 granted only if the bot of its key allows the origin. `*` and credentials are never granted: the
-key is sent in a header of its own, and the API ignores cookies.
+key is sent in a separate header, and the API ignores cookies.
 """
 
 from typing import Any
@@ -24,13 +24,15 @@ _MAX_AGE_SECONDS = "7200"
 
 
 def grant(request: HttpRequest, origin: str) -> None:
-    """Allow pages of `origin` to read the response to this request. The caller checked it."""
+    """Allow pages of `origin` to read the response to this request. The caller has checked that
+    the origin is allowed."""
     request.META[_GRANTED] = origin
 
 
 def mark(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set `Vary`, and after `grant` the headers that allow the origin."""
-    # Even if nothing was granted: a cache must not serve one origin's response to another.
+    """Set `Vary`, and if `grant` was called, the headers that allow the origin."""
+    # `Vary` is needed even without a grant: a cache must not serve one origin's response to
+    # another origin.
     if "Vary" in response.headers:
         patch_vary_headers(response, ["Origin"])
     else:
@@ -47,7 +49,8 @@ def is_preflight(request: HttpRequest) -> bool:
 
 
 def preflight(request: HttpRequest, match: ResolverMatch | None) -> HttpResponse:
-    """The response to a preflight: always 204. If it grants nothing, the browser refuses."""
+    """The response to a preflight: always 204. If it grants nothing, the browser blocks the
+    request."""
     response = HttpResponse(status=204)
     request_headers = ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
     patch_vary_headers(response, request_headers)

@@ -37,7 +37,7 @@ class Error(Shape):
 
 @cache
 def _classes() -> tuple[type[ApiError], ...]:
-    """The error classes that set a code."""
+    """The error classes that set a code, without `Invalid` and its subclasses."""
     return tuple(
         refusal
         for refusal in _subclasses(ApiError)
@@ -53,7 +53,8 @@ def codes_of(status: int) -> frozenset[str]:
 
 @cache
 def shape_of_errors() -> type[BaseModel]:
-    """The shape of all errors: every code, and the additional fields of some codes."""
+    """The shape of all errors except `Invalid`: every code, and the additional fields of some
+    codes."""
     codes = sorted({*CODES.values(), *(refusal.code for refusal in _classes())})
     fields: dict[str, Any] = {
         "code": (

@@ -50,10 +50,10 @@ _FAULT = gettext_noop("Something went wrong on our side. We've logged the error.
 
 
 class ApiError(Exception):
-    """A refusal: a stable `code`, the HTTP `status`, a `detail` that says what to do.
+    """A refusal: a stable `code`, the HTTP `status`, and a `detail` that says what is wrong.
 
-    `more` describes additional fields for the API's document. `place` is the path of the wrong
-    field, beside which the site's forms show the error.
+    `more` describes additional fields for the OpenAPI document. `place` is the path of the wrong
+    field; the site's forms show the error there.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -86,7 +86,7 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
 
 @contextmanager
 def named_by(field: str) -> Iterator[None]:
-    """If the block raises NotFound, add this field of the query or the body to the error."""
+    """If the block raises NotFound, name this field of the query or the body in the error."""
     try:
         yield
     except NotFound as exc:
@@ -192,7 +192,7 @@ class Invalid(ApiError):
         return json_response({"detail": self.errors}, 422)
 
 
-# Which error replaces which exception of Django.
+# The error that replaces each of these Django exceptions.
 _REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
     Http404: NotFound,
     exceptions.PermissionDenied: Forbidden,
@@ -210,7 +210,7 @@ def require(body: BaseModel, *names: str) -> None:
 
 
 def require_address(url: str, field: str, *, purpose: str) -> None:
-    """Raise a 422 for this field of the body if the platform may not call the URL."""
+    """Raise a 422 for this field of the body if the platform may not call the URL in it."""
     try:
         egress.check_url(url, purpose=purpose)
     except egress.Blocked as exc:
@@ -220,7 +220,7 @@ def require_address(url: str, field: str, *, purpose: str) -> None:
 def json_response(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    """A response with `data` as JSON, which no cache may store: it may be personal."""
+    """A response with `data` as JSON. No cache may store it, since it may hold personal data."""
     response = HttpResponse(as_json(data), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     for name, value in (headers or {}).items():
@@ -241,7 +241,7 @@ def error_response(
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """DRF's hook: renders every exception of a view in the documented shape."""
+    """DRF's hook: renders every exception that a view raises in the documented shape."""
     return render(exc)
 
 
@@ -304,7 +304,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    """The error as an HTML page for a browser; operations and other programs get JSON."""
+    """The error as an HTML page if a browser requested a page; errors of operations, and errors for
+    other programs, stay JSON."""
     is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
         return refusal
@@ -314,7 +315,7 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
         context = {**body, "detail": translation.gettext(body["detail"])}
-        # With the request, the error page offers to end an impersonation.
+        # The error page needs the request to offer to end an impersonation.
         for_page = request if hasattr(request, "viewed_by") else None
         text = render_to_string("error.html", {**context, "status": refusal.status_code}, for_page)
     page = HttpResponse(text, status=refusal.status_code)

@@ -1,7 +1,7 @@
 """Examples of request bodies and responses in the OpenAPI document.
 
-`docs/examples.json` holds the examples that tests recorded; the others are generated from the
-schema.
+`docs/examples.json` holds the examples that tests recorded; all other examples are generated from
+the schema.
 """
 
 import json
@@ -26,7 +26,8 @@ _BY_TYPE: dict[str, Any] = {
 
 @cache
 def recorded() -> dict[str, dict[str, Any]]:
-    """The recorded examples by operation id: `body`, and the response by status of success."""
+    """The recorded examples by operation id: the request under `body`, and each successful response
+    under its status."""
     parsed: dict[str, dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else {}
     return parsed
 
@@ -34,7 +35,7 @@ def recorded() -> dict[str, dict[str, Any]]:
 def example_of(
     schema: dict[str, Any], components: dict[str, Any], name: str = "", depth: int = 0
 ) -> Any:
-    """A value that fits a schema, made from its examples, enums and types."""
+    """A value that fits a schema, made from its constants, defaults, examples, enums and types."""
     if "$ref" in schema:
         schema = components[schema["$ref"].rsplit("/")[-1]]
     for key in ("const", "default"):

@@ -2,9 +2,9 @@
 
 If a request only changes rows, its response is stored in the same transaction: after a crash,
 both exist or neither. If it waits for another server (a model, a webhook's receiver), no
-transaction stays open meanwhile: the response is stored afterwards, and if the process crashes
+transaction stays open while it waits: the response is stored afterwards. If the process crashes
 before that, a repetition does the work again.
-The header is that of draft-ietf-httpapi-idempotency-key-header.
+The header follows draft-ietf-httpapi-idempotency-key-header.
 """
 
 import hashlib
@@ -31,11 +31,11 @@ RETENTION = timedelta(hours=24)
 CREDENTIALS_RETENTION = timedelta(minutes=1)
 MAX_KEY_CHARACTERS = 255
 MIN_SHARED_CHARACTERS = 32
-# Rejects counters and filler keys. One random UUID in a trillion has fewer different characters.
+# Rejects counters and filler keys. A random UUID practically never has fewer different characters.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
-# What tools send if nobody filled in a key: every request after the first would get the first
-# response and change nothing.
+# Placeholders that tools send if nobody filled in a key. All these requests would share a key, so
+# each one after the first would count as a repetition and change nothing.
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|string", re.IGNORECASE)
 
 
@@ -52,12 +52,12 @@ class KeyReused(ApiError):
 
 @dataclass
 class _KeyedRequest:
-    """The request with a key that is being served. A key is unique per caller and path."""
+    """A request with a key, while it is being served. A key is unique per caller and path."""
 
     # 0 if there is no caller.
     client_id: int
     key_hash: str
-    # Set by the operation, or read from what the first request stored.
+    # Set by the operation, or read from the row that the first request stored.
     result_id: str | None = None
 
 
@@ -78,7 +78,8 @@ def store_result_id(result_id: str) -> None:
 
 
 def earlier_result_id() -> str | None:
-    """The id of what an earlier request with this key created; None if there is none or no key."""
+    """The id of what an earlier request with this key created; None if there was no such request,
+    or this request has no key."""
     current = _current.get()
     return current.result_id if current else None
 
@@ -92,12 +93,14 @@ def run_once(
     waits: bool,
     gives_credentials: bool = False,
 ) -> HttpResponseBase:
-    """Return `run`'s response, or the one that an earlier request with this key stored; 409 while
-    the earlier request is still being served.
+    """Return `run`'s response, or the response that an earlier request with this key stored.
 
-    Errors are not stored, so a corrected request may reuse the key. Without a caller (`client_id`
-    is None) several people may choose the same key, so a hash of the request stands for the caller;
-    and no transaction surrounds the request, since an error must not undo the count of failures.
+    409 while the earlier request is still being served; 422 if its query or body was different.
+    Errors are not stored, so a corrected request may reuse the key.
+
+    Without a caller (`client_id` is None) several people may choose the same key, so a hash of the
+    request identifies the caller. No transaction surrounds such a request, since an error must not
+    undo the count of failed attempts.
     """
     fingerprint = _fingerprint(request)
     if client_id is None:
@@ -119,7 +122,7 @@ def run_once(
             current.result_id = answer.get("result_id")
             response = run()
             if stored:
-                # Of a stream only the result's id was stored, by which `run` found the result.
+                # Only the result's id was stored, and `run` used it to find the result.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
                 retention = CREDENTIALS_RETENTION if gives_credentials else RETENTION
@@ -131,7 +134,7 @@ def run_once(
 
 def ensure_hard_to_guess(request: HttpRequest) -> None:
     """Raise a 422 for a key that is easy to guess: many people share this caller's credential, and
-    anyone of them who guesses the key gets the stored response."""
+    any of them who guessed the key would get the stored response."""
     key = request.headers[HEADER]
     if len(key) < MIN_SHARED_CHARACTERS or len(set(key)) < MIN_DIFFERENT_CHARACTERS:
         msg = (
@@ -156,7 +159,8 @@ def _key_hash(request: HttpRequest, client_id: int, caller: str) -> str:
 
 
 def _fingerprint(request: HttpRequest) -> str:
-    """A hash of the query and the body; a multipart body by its parts, since boundaries vary."""
+    """A hash of the query and the body. A multipart body is hashed part by part, since its
+    boundaries vary."""
     digest = hashlib.sha256(request.META.get("QUERY_STRING", "").encode())
     if request.content_type != "multipart/form-data":
         digest.update(b"\x00" + request.body)
@@ -178,7 +182,7 @@ def _stored(current: _KeyedRequest) -> QuerySet[IdempotentResponse]:
 
 def _replayed(answer: dict[str, Any]) -> HttpResponse:
     response = HttpResponse(answer["body"], status=answer["status"])
-    del response["Content-Type"]  # an empty response has none
+    del response["Content-Type"]  # an empty response has no content type
     for name, value in answer["headers"].items():
         response[name] = value
     response["Idempotent-Replayed"] = "true"
@@ -195,7 +199,7 @@ def _store(
         key_hash=current.key_hash,
         fingerprint=fingerprint,
         response=orjson.dumps(answer).decode(),
-        # Rows expire `RETENTION` after this time, which for a shorter retention lies in the past.
+        # Rows expire `RETENTION` after this time. For a shorter retention it lies in the past.
         created_at=timezone.now() - (RETENTION - retention),
     )
 

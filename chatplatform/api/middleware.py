@@ -49,7 +49,7 @@ def early_response(sent_id: str, make: Callable[[], HttpResponse]) -> HttpRespon
 
 
 class ApiEntryMiddleware(Middleware):
-    """The first middleware of every request, and the only one of an API request.
+    """The first middleware for every request, and the only one for an API request.
 
     Other requests continue through Django's middleware and URL resolver.
     """
@@ -59,7 +59,8 @@ class ApiEntryMiddleware(Middleware):
         self.security = SecurityMiddleware(get_response)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request under the caller's X-Request-ID or a new id, and return that id."""
+        """Serve the request under the caller's X-Request-ID or a new id, and set the id in the
+        response."""
         proxies.apply_forwarded_headers(request.META)
         request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
@@ -117,7 +118,7 @@ def _drop_slash(request: HttpRequest) -> None:
 
 
 class AdminOnly(Middleware):
-    """Runs the session, CSRF and message middleware for the admin site only."""
+    """Runs `ADMIN_MIDDLEWARE`, such as sessions and CSRF protection, for the admin site only."""
 
     def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)
@@ -130,12 +131,14 @@ class AdminOnly(Middleware):
         if not request.path_info.startswith("/admin"):
             return self.get_response(request)
         if CAN_WAIT in request.META and outgoing_call_limits.will_wait(request):
-            # The whole chain waits, since sessions and messages are stored after the view.
+            # The whole chain runs in the waiting thread, since it stores the session and messages
+            # after the view.
             return WaitingResponse(lambda: self.admin_chain(request))
         return self.admin_chain(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Render errors of services and of the database with their own status and text."""
+        """Render malformed requests and errors from services and the database with their own status
+        and text."""
         if isinstance(exception, ApiError | OperationalError | SuspiciousOperation):
             return refused(request, exception)
         return None

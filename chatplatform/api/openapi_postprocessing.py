@@ -24,7 +24,7 @@ _REFUSALS = (
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """The finished document: a hook of drf-spectacular, before the one for webhooks."""
+    """A hook of drf-spectacular: returns the finished document, before the hook for webhooks."""
     suffixes = {
         path: getattr(view, view.action).operation.path_suffix
         for path, _, _, view in generator._get_paths_and_endpoints()
@@ -41,9 +41,10 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
 
 
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
-    """The document with the operations of one tag and the components they need, for its page.
+    """The document with the operations and webhooks of one tag and the components they need, for
+    the tag's page.
 
-    Errors keep their description but not their body, which is the same for all: rendering it ten
+    Errors keep their description, but lose their body if it is the usual one: rendering it ten
     times for each operation would nearly double the browser's work.
     """
     paths: dict[str, dict[str, Any]] = {}
@@ -71,7 +72,7 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
 
 
 def _without_usual_body(response: Mapping[str, Any]) -> dict[str, Any]:
-    """The response, without its content if that is the usual body of an error."""
+    """The response, without its content if the content is the usual body of an error."""
     schema = response.get("content", {}).get("application/json", {}).get("schema", {})
     refs = {part.get("$ref") for part in schema.get("anyOf", [schema])}
     is_usual = refs <= {f"{_REF}Error", f"{_REF}HTTPValidationError"}
@@ -117,8 +118,8 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give a request a shape of its own if responses have the same shape and only the server sets
-    some of its fields; return the names of the new shapes by the names of the old ones."""
+    """Give a request a separate shape if responses have the same shape and only the server sets
+    some of its fields; return the new shapes' names by the old shapes' names."""
     request_names: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
@@ -142,7 +143,7 @@ def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
-    read-only. Descriptions lose what concerns only requests."""
+    read-only. Descriptions lose the part that concerns only requests."""
     result = _open(schema)
     for part in result.get("properties", {}).values():
         part.pop("readOnly", None)

@@ -42,12 +42,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]
 # The environ has this key if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
-# The environ's key of the request's `RateLimitResult`.
+# The environ key for the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
-# The environ's key of the holders of the credential: the person, if any, and the client.
+# The environ key for the credential's holders: the person, if any, and the client.
 HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
-# Every response to a counted request has the first two headers, errors too.
+# Every response to a counted request has the first two headers, including errors.
 LIMIT_HEADERS: dict[str, dict[str, Any]] = {
     "RateLimit-Policy": {
         "description": "The limits that this request counts towards, such as"
@@ -69,7 +69,7 @@ Reply = type[BaseModel] | UnionType
 
 
 class Caller(Protocol):
-    """What an operation knows of its caller; `str()` identifies the caller. See identity.auth."""
+    """What an operation knows about its caller (see identity.auth); `str()` identifies it."""
 
     @property
     def client_id(self) -> int: ...
@@ -80,11 +80,11 @@ class Caller(Protocol):
 
     @property
     def is_public_key(self) -> bool:
-        """Whether the credential is a public key, which everybody can read in a web page."""
+        """Whether the credential is a public key, which anyone can read in a web page."""
 
     @property
     def is_anonymous_visitor(self) -> bool:
-        """Whether this caller stands for many people: a public key without a Visitor-Token."""
+        """Whether the caller may be any of many people: a public key without a Visitor-Token."""
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
         """The quotas that a request counts against."""
@@ -94,7 +94,7 @@ class Caller(Protocol):
 class Access:
     """Who may call an operation, and how the caller is found.
 
-    A caller needs one of the `rights`. To read (GET, HEAD), one of `reading` suffices too.
+    A caller needs one of the `rights`. For GET and HEAD, one of `reading` suffices too.
     """
 
     security: tuple[str, ...]
@@ -102,7 +102,7 @@ class Access:
     rights: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     refusal: type[NotAuthenticated] = NotAuthenticated
-    # Whether web pages of an origin may call it (CORS); None: no pages of other origins may.
+    # Whether web pages of an origin may call it (CORS); if None, no page of another origin may.
     admits_origin: Callable[[str], bool] | None = None
     # Whether a `Visitor-Token` identifies the visitor who uses a public key.
     takes_visitor: bool = False
@@ -156,7 +156,7 @@ class RawResponse:
 
 @dataclass(frozen=True)
 class Deprecated:
-    """An operation with a successor: deprecated `since`, and served at least until `sunset`."""
+    """Marks an operation as deprecated since `since`; it is served at least until `sunset`."""
 
     since: datetime
     sunset: datetime
@@ -250,7 +250,7 @@ operation = Operation
 
 
 def _shape(annotation: Any) -> Any:
-    """The annotation of what a method returns, if it is a shape, a list or a union of shapes."""
+    """A method's return annotation if it is a shape, a list of a shape, or a union; else None."""
     shape = next(iter(get_args(annotation)), None) if get_origin(annotation) is list else annotation
     is_shape = isinstance(shape, type) and issubclass(shape, BaseModel)
     return annotation if is_shape or isinstance(shape, UnionType) else None
@@ -259,7 +259,7 @@ def _shape(annotation: Any) -> Any:
 def _once(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
+    """`act`'s response, or the stored response to an earlier request with this Idempotency-Key."""
     if http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
     client_id = view.caller.client_id if view.caller else None
@@ -279,7 +279,8 @@ def _once(
 def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`_once`'s response; 429 if too many requests of the same client are waiting."""
+    """`_once`'s response; 429 if too many requests of the same client are waiting, or without a
+    caller, too many requests for the same operation."""
     if view.caller:
         caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
@@ -289,7 +290,8 @@ def _within_bulkhead(
 
 
 def _rendered(act: Act) -> HttpResponseBase:
-    """`act`'s response, or the rendered exception: `act` runs outside of the view's `dispatch`."""
+    """`act`'s response, or the rendered exception: `act` runs after the view's `dispatch`, which
+    renders exceptions otherwise."""
     try:
         return act()
     except Exception as exc:
@@ -308,7 +310,8 @@ def answer(result: Any, status: int) -> HttpResponseBase:
 
 
 def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
-    """The query string as `shape`; 422 for an unknown, repeated or wrong parameter."""
+    """The query string as `shape`; 422 for an unknown or invalid parameter, or for a repeated one
+    that takes a single value."""
     fields = {
         key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()
     }
@@ -319,8 +322,11 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 if it is too large, of another media type, invalid, or
-    differs from the id in the path."""
+    """The body as its shape.
+
+    413 if it is too large, 415 if it has another media type, and 422 if it is invalid or an id in
+    it differs from the id in the path.
+    """
     if isinstance(declared.body, Form):
         if declared.body_is_optional and _is_left_out(request):
             return declared.body.shape()
@@ -402,7 +408,7 @@ class OperationViewSet(ViewSet):
     allowance: rate_limits.RateLimitResult | None = None
 
     def admit(self, declared: Operation, request: HttpRequest) -> None:
-        """Find the caller and count the request, or refuse: 401, 403 or 429."""
+        """Find the caller and count the request; raises 401, 403 or 429."""
         address = current_address()
         if declared.access is not PUBLIC:
             try:

@@ -1,7 +1,7 @@
 """The `operationId` of each operation: a verb and a noun, and the name of a method in clients.
 
-Most ids are derived from the operation's name. The table holds those of operations whose name has
-another form or is shared. An id never changes.
+Most ids are derived from the operation's name. The table holds the ids of operations whose name
+has another form or is not unique. An id never changes.
 """
 
 import re
@@ -119,7 +119,7 @@ _ID_BY_PATH: dict[tuple[str, str], str] = {
 
 
 def operation_id(method: str, path: str, name: str) -> str:
-    """The id of the operation at a path: the table's, or one derived from the operation's name."""
+    """The id of the operation at a path: from the table, or derived from the operation's name."""
     if known := _ID_BY_PATH.get((method, path)):
         return known
     words = re.findall(r"\w+", name.removesuffix(" By Id"))

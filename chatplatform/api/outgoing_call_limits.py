@@ -13,11 +13,11 @@ from django.urls import Resolver404, resolve
 
 from chatplatform.api.bulkhead import Bulkhead
 
-# Threads of each process. A waiting thread costs memory and a connection, but no CPU time.
+# The number of waiting threads per process. Each costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
 # The maximum number of threads for the requests of one client: a quarter.
 OF_CLIENT = 8
-# Once this many threads are busy, a client that has one gets no further one.
+# Once this many threads are busy, each client may occupy only one.
 SHARED = 16
 # One thread stays free to return 429.
 OUTGOING_CALLS = Bulkhead(retry_after=5, total=WAITING_THREADS - 1, shared=SHARED)
@@ -26,7 +26,7 @@ _EVERY, _POST = "every", "post"
 
 
 def caps_of_client(client_id: int | None) -> dict[str, int]:
-    """The cap of a client for `OUTGOING_CALLS`; None is the platform's staff as a whole."""
+    """The cap of a client for `OUTGOING_CALLS`; None stands for all of the platform's staff."""
     return {f"client:{client_id}": OF_CLIENT}
 
 

@@ -49,7 +49,8 @@ def cursor_of(
 ) -> str:
     """An opaque, signed cursor for a position in a list of this model in this order.
 
-    `of`: the only list that accepts it (`list_of`); empty: every list of this model and order.
+    Only the list `of` (see `list_of`) accepts the cursor; if `of` is empty, every list of this
+    model in this order does.
     """
     return signing.dumps(list(position), salt=_salt(model, order, of))
 
@@ -59,7 +60,7 @@ def position_of(
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    # A cursor from an older version of the server may accept any list.
+    # Every list also accepts a cursor that was created without `of`, as older versions did.
     for item in (of, ""):
         with suppress(signing.BadSignature):
             position = signing.loads(cursor, salt=_salt(model, order, item))
@@ -96,8 +97,8 @@ def page(
     shape: Callable[[Row], Any],
     resumable: bool = False,
 ) -> dict[str, Any]:
-    """One list page of `rows`, ordered by a unique column or by several that are unique together
-    and have one direction (`("-activity", "-id")`). Rows may be named tuples.
+    """One list page of `rows`, ordered by a unique column, or by several columns that are unique
+    together and sorted in one direction (`("-activity", "-id")`). Rows may be named tuples.
 
     `resumable`: adds `resume_cursor`, which continues after the last row with any filters, even if
     no next page exists yet.

@@ -1,6 +1,6 @@
 """The caller's IP address, scheme and host if a proxy is in front of the platform.
 
-Anybody can send `X-Forwarded-…`, so these headers count only if the request comes from an address
+Anyone can send `X-Forwarded-…`, so these headers count only if the request comes from an address
 in TRUSTED_PROXIES. They are read from the right: our proxies append to what the caller sent.
 """
 
@@ -12,12 +12,12 @@ from django.http import HttpRequest
 from django.http.request import split_domain_port
 
 _SCHEMES = {"http", "https"}
-# Every proxy sends at least one of these headers.
+# Proxies add headers that begin with these names.
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 
 def apply_forwarded_headers(meta: dict[str, Any]) -> None:
-    """Replace the proxy's address, scheme and host with the caller's."""
+    """Replace the proxy's address, scheme and host with the values of the caller."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")

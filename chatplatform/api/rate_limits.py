@@ -1,7 +1,8 @@
 """Rate limits of callers: requests per minute, a visitor's messages per ten seconds, bytes per day.
 
-They are sliding windows of the library `limits` in Valkey. One script counts a request against all
-its quotas in one round trip. While Valkey is unavailable, each process counts for itself.
+Each limit is a sliding window of the library `limits`, stored in Valkey. One script counts a
+request against all its quotas in one round trip. While Valkey is unavailable, each process counts
+separately.
 """
 
 import hashlib
@@ -26,8 +27,8 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests per minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# Requests per minute of a known visitor that cause no reply, such as polling 12 times a minute
-# while they wait. They are counted separately because an office's visitors share one address.
+# Requests per minute by which a known visitor causes no reply, such as polls for a reply (12 a
+# minute). They are counted per visitor because an office's visitors share one address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500
 PUBLIC_KEY = 6_000
@@ -39,11 +40,11 @@ ANONYMOUS_ADDRESS = 1_200
 PERSONS_PAGES = 600
 ADDRESS_PAGES = 1_200
 VISITORS_REPLIES = 20
-# Replies to a visitor per `BURST_SECONDS`: if many visitors send a minute's messages at once, two
-# cores cannot store them.
+# Replies to a visitor per `BURST_SECONDS`. Without this limit, many visitors could each send a
+# minute's messages at once, which is more than two cores can store.
 VISITORS_BURST = 5
-# Bytes of files per day: two and a half of the largest messages for a visitor, and four times as
-# much for an address. A public key's limit depends on the disk and is a setting.
+# Bytes of files per day: for a visitor two and a half times the largest message, and for an address
+# four times as much. The limit for a public key depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
 # Per minute, shared by all visitors of a public key at one address, since one person can become a
@@ -65,7 +66,7 @@ OF_KEYS = {
 
 @dataclass(frozen=True)
 class Quota:
-    """`holder` may use `amount` in a `window` of seconds; the headers call the quota `name`.
+    """`holder` may use `amount` in `window` seconds; the headers call the quota `name`.
 
     `cost` is how much this request counts: 1, or the bytes of its files.
     """
@@ -135,7 +136,7 @@ def of_address(address: str) -> tuple[Quota, ...]:
 
 
 def of_page(request: HttpRequest) -> tuple[Quota, ...]:
-    """The quota for the site's pages: the signed-in person's, else the address's."""
+    """The quota for the site's pages, which belongs to the signed-in person or else the address."""
     reader: Any = getattr(request, "viewed_by", getattr(request, "user", None))
     if reader is None or not reader.is_authenticated:
         address = counted_address(current_address())
@@ -145,7 +146,8 @@ def of_page(request: HttpRequest) -> tuple[Quota, ...]:
 
 
 def counted_address(address: str) -> str:
-    """The address to count requests by: for IPv6 the /64 network, which is one household's."""
+    """The address by which requests are counted: for IPv6 the /64 network, which usually belongs to
+    one household."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -168,8 +170,9 @@ def give_back(quotas: Sequence[Quota]) -> None:
 
 
 # Counts a request against each quota, or against none if one is exceeded: otherwise one visitor's
-# refused requests would use up what all visitors share. The counters are the library's. KEYS: for
-# each quota the counters of the previous and current window; ARGV: its amount, window (ms), cost.
+# refused requests would use up what all visitors share. The script uses the library's counters.
+# KEYS: for each quota the counters of the previous and current window. ARGV: for each quota the
+# amount, the window (ms) and the cost.
 _COUNT = """
 local rows, is_free = {}, 1
 for at = 1, #KEYS, 2 do

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# The id of the request being served in this context; `-` outside of one.
+# The id of the request being served in this context; `-` if there is none.
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 _address: ContextVar[str] = ContextVar("address", default="")
 
 
 def current_address() -> str:
-    """The network address of the caller being served in this context; empty outside of one."""
+    """The network address of the caller being served in this context; empty if there is none."""
     return _address.get()
 
 

@@ -113,7 +113,7 @@ def operations(*apps: str, also: Sequence[URLPattern] = ()) -> OperationsResolve
 
 
 def find_operation(path: str) -> ResolverMatch | None:
-    """The operation at a request's path; None if the path is another view's or unknown."""
+    """The operation at a request's path; None if the path is unknown or belongs to another view."""
     resolver = _operations_of(get_resolver())
     match = resolver.find(path.removeprefix("/")) if resolver else None
     return match if match and hasattr(match.func, "actions") else None

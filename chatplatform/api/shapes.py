@@ -154,11 +154,11 @@ class Shape(BaseModel):
         extra="forbid",
         strict=False,
         from_attributes=True,
-        # A response has every field, including those that a request may leave out.
+        # A response has every field, including fields that a request may leave out.
         json_schema_serialization_defaults_required=True,
     )
     _shown: ClassVar[tuple[str, ...]]
-    # The fields of `read_only`.
+    # The names of the fields declared with `read_only()`.
     _read_only: ClassVar[frozenset[str]]
 
     @classmethod
@@ -226,7 +226,7 @@ def other_than_path(
 
 @cache
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
-    """A strict validator for JSON: `"yes"` is no boolean, and `"7"` and `true` are no numbers.
+    """A strict validator for JSON: `"yes"` is not a boolean; `"7"` and `true` are not numbers.
 
     Forms and query strings contain only strings, so they use the usual validator.
     """
@@ -239,7 +239,7 @@ def _strict(schema: Any) -> Any:
         return type(schema)(_strict(part) for part in schema)
     if not isinstance(schema, dict):
         return schema
-    # `schema` may also be a shape's fields by name, one of them called `type`.
+    # `schema` may also map the names of a shape's fields, such as `type`, to their schemas.
     is_strict = schema.get("type") in ("bool", "int", "float")
     strict = {"strict": True} if is_strict else {}
     return {name: _strict(part) for name, part in schema.items()} | strict

@@ -1,4 +1,6 @@
-"""HTTP to other people's servers, guarded against reaching our own: all calls go through here.
+"""HTTP calls to other people's servers, guarded so that they cannot reach our own servers.
+
+All outgoing calls go through here.
 
 Every address of a name is checked, and the connection goes to a checked address. One deadline
 covers a whole exchange, and sizes are counted after decompression. Redirects are not followed.
@@ -61,7 +63,7 @@ def request(
 ) -> Reply:
     """Make one request and return its response, even a redirect; raises an EgressError.
 
-    "host:port" pairs in `allow` may be private too. `only_hosts` limits the request to these hosts
+    Servers in `allow` ("host:port") may be private. `only_hosts` limits the request to these hosts
     (".example.com" means all subdomains): set it if the request carries credentials.
     """
     started = time.monotonic()
@@ -99,7 +101,7 @@ def stream(
     max_bytes: int,
     purpose: str,
 ) -> Iterator[OpenReply]:
-    """POST, and read the response while it arrives; it need not end."""
+    """POST, and read the response while it arrives; the caller may stop reading at any time."""
     target = parse(url, purpose)
     _check_headers(headers)
     try:
@@ -168,7 +170,8 @@ def check_url(url: str, *, purpose: str = "check") -> None:
 
 
 def first_blocked(urls: Sequence[str], *, purpose: str) -> tuple[int, Blocked] | None:
-    """The first URL that could not be called now: its index and why; None if all could.
+    """The first URL that could not be called now, as its index and the reason; None if there is
+    none.
 
     The hosts are resolved in parallel, for up to 5 seconds in total.
     """

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop
 
 from chatplatform.channel_names import MESSAGING_CHANNELS
 
-# The purposes of calls to other servers; an entry of EGRESS_ALLOW may be limited to one.
+# The purposes of calls to other servers; an entry of EGRESS_ALLOW may be limited to one purpose.
 PURPOSES = (
     frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
 )
@@ -30,7 +30,7 @@ REFUSALS = {
         "There's no such address on the public internet. Check the spelling. If your server is in a"
         " private network, give it a public address."
     ),
-    # The others depend only on the URL's text, so they reveal nothing about our network.
+    # The other messages depend only on the URL's text, so they reveal nothing about our network.
     "not_an_address": gettext_noop("Enter a full address that starts with https:// or http://."),
     "private_address": gettext_noop(
         "This address leads to your own computer or a private network, where we can't reach it."
@@ -46,7 +46,7 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 # Suffixes of names that are never public (RFC 6761, 6762 and 8375, and the reserved `internal`).
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 
-# Python 3.11's `is_global` is true for most of these.
+# Python 3.11's `is_global` is true for most of these networks.
 _REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -69,7 +69,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 logger = logging.getLogger(__name__)
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# An address that a name resolves to: the family and the socket address.
+# An address that a name resolves to: the address family and the socket address.
 _Resolved = tuple[socket.AddressFamily, Any]
 
 
@@ -100,7 +100,7 @@ class InvalidHeader(EgressError):
 
 
 class Timeout(EgressError):
-    """The whole exchange took too long."""
+    """The exchange, from the name lookup to the end of the response, took too long."""
 
 
 class TooLarge(EgressError):
@@ -153,7 +153,7 @@ def seconds_left() -> float:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet, and to no network of EGRESS_DENY."""
+    """Whether an IP address is on the public internet and in no network of EGRESS_DENY."""
     given = ipaddress.ip_address(address.partition("%")[0])
     forms = {given, _unwrapped(given)}
     if any(ip in network for ip in forms for network in settings.EGRESS_DENY):
@@ -189,7 +189,8 @@ def _unwrapped(address: _Address) -> _Address:
 
 
 def parse(url: str, purpose: str) -> httpx2.URL:
-    """The URL as the HTTP client parses it; raises Blocked if parsers may disagree about it."""
+    """The URL as the HTTP client parses it; raises Blocked if it is invalid, or if parsers may
+    disagree about it."""
     # Some parsers read a backslash or a space as part of the host, others as its end.
     if any(sign in url for sign in "\\ \t\r\n"):
         raise blocked("?", purpose, "ambiguous URL", _code_for(url))
@@ -210,7 +211,7 @@ def port_of(url: httpx2.URL) -> int:
 
 
 def is_pinned(host: str, hosts: Collection[str]) -> bool:
-    """Whether the host is one of these; `.example.com` matches all its subdomains."""
+    """Whether the host is in `hosts`; `.example.com` matches all its subdomains."""
     name = host.lower()
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 
@@ -262,7 +263,8 @@ class Guard:
         return self.looked_up(host, port)()
 
     def looked_up(self, host: str, port: int) -> Callable[[], list[_Resolved]]:
-        """Start `addresses` in a thread, and return a function that waits for its result."""
+        """Start the lookup of a host in a thread. The returned function waits for the addresses and
+        checks them like `addresses`."""
         wait = _look_up(host, port)
 
         def checked() -> list[_Resolved]:
@@ -283,8 +285,8 @@ class Guard:
 
 
 def _look_up(host: str, port: int) -> Callable[[], list[_Resolved]]:
-    """Start to resolve a name in a thread, since the system's resolver has no timeout; the returned
-    function waits for the result, at most until the deadline."""
+    """Start the lookup of a name in a thread, since the system's resolver has no timeout. The
+    returned function waits for the result, at most until the deadline."""
     results: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def resolve() -> None:

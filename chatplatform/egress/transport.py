@@ -70,7 +70,7 @@ class GuardedTransport(httpx2.BaseTransport):
             ),
             headers=request.headers.raw,
             content=cast("Iterable[bytes]", request.stream),
-            # Our sockets limit every other wait, but not the one for a free connection.
+            # Our sockets limit every other wait, but not the wait for a free connection.
             extensions={"timeout": {"pool": self._timeout_seconds}},
         )
 
@@ -102,7 +102,7 @@ class _Body(httpx2.SyncByteStream):
         self._is_fed = False
 
     def accept_headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Check the headers, and return those that still hold for the decompressed body."""
+        """Check the headers; return the headers that also describe the decompressed body."""
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
             raise TooLarge(f"The headers have more than {MAX_HEADER_BYTES} bytes.")
         codings = [value.lower() for name, value in headers if name.lower() == b"content-encoding"]
@@ -137,7 +137,7 @@ class _Body(httpx2.SyncByteStream):
                 close()
 
     def _inflated(self, chunk: bytes) -> Iterator[bytes]:
-        """Inflate in bounded pieces: a few kilobytes can inflate to gigabytes."""
+        """Inflate in bounded pieces: a few megabytes can inflate to gigabytes."""
         self._is_fed = full = True
         while chunk or full:
             try:
@@ -175,7 +175,7 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A socket that waits no longer than the exchange's deadline."""
+    """A socket whose operations wait at most until the exchange's deadline."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -212,7 +212,7 @@ class _Stream(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
-            # The pool asks this for an idle connection: it is readable if the server closed it.
+            # The pool asks this about an idle connection: it is readable if the server closed it.
             poll = select.poll()
             poll.register(self._sock, select.POLLIN)
             return bool(poll.poll(0))

@@ -29,7 +29,7 @@ def job(
 
     A job that raises an exception is retried with exponential backoff, up to `max_attempts`. When
     no attempt is left, `on_dead` is called with the same arguments, so that nobody waits in vain.
-    `fair`: clients take turns, and a client's job with the lowest `priority` goes first.
+    `fair`: clients take turns, and a client's job with the lowest `priority` runs first.
 
     A job that raises `FilesUnavailable` is retried for over an hour without using up attempts. If
     the file store is still unavailable then, `on_dead` gets the error as `cause`, if it has this
@@ -59,7 +59,7 @@ def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 def _run_dispatched(*, job_id: int, **_: object) -> None:
-    """The Celery task of a job: it runs the job whose id the message has."""
+    """The Celery task of a job: it runs the job whose id is in the message."""
     leases.run(job_id)
 
 
@@ -93,7 +93,8 @@ def enqueue(
 
     Nothing happens if a job with this name and `dedupe_key` is queued already. Jobs with the same
     `ordering_key` run one after another, in the order of their ids: lock the row that the key
-    stands for while you enqueue. A client's job with the lowest `priority` goes first in its queue.
+    identifies before you enqueue them. In each queue, a client's job with the lowest `priority`
+    runs first.
     """
     row = {
         "client": client_id,
@@ -133,8 +134,8 @@ def postpone(
 ) -> bool:
     """Postpone the newest queued job `name` of an ordering key, and change its arguments.
 
-    It becomes due `wait` from now, but no later than `at_most` after it was enqueued. Jobs that a
-    worker has ever claimed are left alone. False if there is no such job.
+    It becomes due `wait` from now, but no later than `at_most` after it was enqueued. Jobs that
+    have already been attempted are left alone. Returns False if there is no such job.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_WAITING, [name, ordering_key])

@@ -33,10 +33,10 @@ SELECT EXISTS (SELECT {_RUNNABLE} AND (j.client_id <> %(client)s OR j.priority <
 
 
 def run_next(job_id: int) -> bool:
-    """Run the next fair job in the queue of `job_id`; False if none waits.
+    """Run the next fair job in the queue of `job_id`; False if none can run.
 
     The client that was served longest ago comes next, with its job of the lowest `priority`. So
-    each message runs one job, but often not the one whose id it has.
+    each message runs one job, but often not the job whose id it carries.
     """
     name = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
     if name is None or name not in declared:
@@ -49,15 +49,16 @@ def run_next(job_id: int) -> bool:
             if chosen is None:
                 return False
             cursor.execute(_RECORD_TURN, {"queue": values["queue"], "client": chosen[1]})
-        # If another worker has just claimed it, choose the next one.
+        # If another worker has just claimed this job, choose the next one.
         if leases.run(chosen[0]):
             return True
 
 
 def should_yield(queue: str, *, client_id: int, priority: int) -> bool:
-    """Whether a job of another client waits, or one of this client with a lower `priority`.
+    """Whether another client's job is waiting, or a job of this client with a lower `priority`.
 
-    A long job checks this from time to time; if true, it ends and enqueues its rest as a new job.
+    A long job checks this from time to time; if true, it enqueues the remaining work as a new job
+    and ends.
     """
     with connection.cursor() as cursor:
         values = {"client": client_id, "priority": priority}

@@ -1,5 +1,6 @@
 """Jobs of a frozen client wait: they are neither dispatched nor claimed. Jobs that process incoming
-messages of channels are exempt. This is SQL since the table belongs to a higher app."""
+messages of channels are exempt. The condition is SQL, since the model of clients belongs to a
+higher app, which must not be imported here."""
 
 # A condition on the job `j`.
 MAY_RUN = """NOT EXISTS (

@@ -1,5 +1,5 @@
-"""The heartbeat that each background process writes to the broker, for Check Health. The loop that
-does the work writes it, so that a loop that hangs is noticed."""
+"""The heartbeat that each background process writes to the broker, for the health check. The loop
+that does the work writes it, so that a loop that hangs is noticed."""
 
 import logging
 import os
@@ -19,7 +19,7 @@ EXPIRES_SECONDS = 60
 
 class Heartbeat:
     """Writes the key `alive:<name>`, which expires, and touches `HEARTBEAT_FILE` if that is set: a
-    container's health check reads the file's modification time, without starting a process."""
+    container's health check reads the file's modification time instead of starting Python."""
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"

@@ -42,7 +42,7 @@ def read() -> Readings:
     except Error:
         readings = [Reading(metrics.DATABASE_UP, 0)]
     finally:
-        connection.close()  # each thread has its own connection
+        connection.close()  # it is not needed until the next scrape
     yield from readings
     yield from _broker()
     if replica.is_configured():
@@ -53,7 +53,8 @@ def read() -> Readings:
 
 
 def waiting(cursor: Any) -> dict[str, tuple[int, float]]:
-    """By queue, the number of jobs that could run now and the seconds the oldest has waited."""
+    """For each queue, the number of jobs that could run now, and how many seconds the oldest of
+    them has waited."""
     by_queue = {str(job.queue): (0, 0.0) for job in declared.values()}
     cursor.execute(_WAITING)
     for name, count, seconds in cursor.fetchall():

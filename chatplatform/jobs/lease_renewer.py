@@ -21,7 +21,7 @@ class LeaseRenewer(threading.Thread):
         self._lock = threading.Lock()
 
     def add(self, token: uuid.UUID) -> None:
-        global _renewer  # noqa: PLW0603 - a forked child needs a thread of its own
+        global _renewer  # noqa: PLW0603 - a forked process needs its own thread
         with self._lock:
             self._tokens.add(token)
             if not self.is_alive():
@@ -96,5 +96,5 @@ def remove(token: uuid.UUID) -> None:
 
 
 def release(token: uuid.UUID) -> None:
-    """Leave a job to other processes: this one could not store the claim, or how the job ended."""
+    """Leave a job to other processes: this one could not store the claim, or the job's outcome."""
     _renewer.release(token)

@@ -38,13 +38,14 @@ log = logging.getLogger(__name__)
 # While the database is down, a claim is retried for this long, with this pause in between.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
-# How many times a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, over an hour in total.
+# The maximum number of times that a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, which is
+# over an hour in total.
 WAITS_FOR_FILES = 66
-# A job is requeued if its lease was not renewed for this long: its process hangs for good, or has
-# crashed while a connection pooler keeps its lock.
+# A job is requeued if its lease ended this long ago: its process hangs for good, or has crashed and
+# a connection pooler still holds its lock.
 HANGS_FOR = timedelta(minutes=10)
 # A job becomes dead after this many processes in a row have crashed while they ran it. Two crashes
-# may be chance: a host without memory, somebody's `kill`. A process runs at most one job with two
+# may be chance: a host out of memory, somebody's `kill`. A process runs at most one job with two
 # crashes (a constraint of the table), so the third crash points to that job.
 DEATHS = 3
 # The jobs of a crashed process restart this many seconds apart, and four times as far apart after
@@ -117,7 +118,7 @@ def run(job_id: int) -> bool:
 
 
 def _run_and_store(lease: Lease) -> None:
-    """Run a job and store how it ended; raises a database error if that cannot be stored."""
+    """Run a job and store its outcome; raises a database error if that is impossible."""
     try:
         # Logs, traces and the jobs that this one enqueues carry the request's id.
         with (
@@ -136,7 +137,8 @@ def _run_and_store(lease: Lease) -> None:
     except FilesUnavailable as exc:
         _wait_for_files(lease, exc)
     except Exception as exc:
-        # The outermost handler of a worker: any other exception is stored in the row and retried.
+        # The outermost handler of a worker: it stores any other exception in the row, so that the
+        # job is retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
 
@@ -232,7 +234,8 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
     no later attempt repeats this work, so earlier failures no longer count. `ends_job`: the job is
-    done with this transaction, which must not contain another `commit`, and stores nothing more.
+    done when this transaction commits. The block must not contain another `commit`, and the job
+    must store nothing after it.
     """
     if _is_ending.get():
         raise RuntimeError("commit() inside commit(ends_job=True): the job is done already.")
@@ -264,7 +267,7 @@ def current_job() -> int | None:
 
 
 def follows_death() -> bool:
-    """Whether the process that ran this job before has crashed."""
+    """Whether the process that ran the previous attempt of this job crashed."""
     lease = _current.get()
     return bool(lease and lease.crashes)
 
@@ -350,7 +353,7 @@ def _requeue(
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_REQUEUE, [crashes, wait_seconds, error[:2000], job_id, token])
     except IntegrityError:
-        # The same work was enqueued again meanwhile; that job replaces this one.
+        # The same work was enqueued again while this job ran; the new job replaces this one.
         Job.objects.filter(pk=job_id, lease_token=token).update(
             state=JobState.DONE, last_error=error[:2000]
         )
@@ -385,9 +388,9 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 def take_back(job_id: int) -> None:
     """Requeue a job whose process hangs or has crashed; after a crash, all jobs of that process.
 
-    A live process keeps its jobs. A job becomes dead if `DEATHS` processes crashed while they ran
-    it. Others are retried even without attempts left, since another job in the same process may be
-    the cause.
+    A process that is alive and does not hang keeps its jobs. A job becomes dead if `DEATHS`
+    processes crashed while they ran it. The other jobs are retried even if they have no attempts
+    left, since another job in the same process may have caused the crash.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)

@@ -47,7 +47,7 @@ def queue_of(name: str) -> str:
 def call_with_known_args(function: Callable[..., None], args: dict[str, Any]) -> None:
     """Call a function with only the arguments that it takes.
 
-    During a rolling deploy the next release may already have enqueued jobs with more arguments.
+    During a rolling deploy, the next release may already have enqueued jobs with more arguments.
     """
     parameters = inspect.signature(function).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):

@@ -19,15 +19,15 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, outage_logging
 
 log = logging.getLogger(__name__)
-# Pauses between two polls, which a signal ends: POLL_SECONDS while due jobs wait for a place in the
-# broker or for an older job of their ordering key, at most WATCH_SECONDS while jobs are in the
-# broker or run, else at most IDLE_SECONDS.
+# Pauses between two polls; a signal ends them early. POLL_SECONDS: while due jobs wait for a place
+# in the broker or for an older job of their ordering key. WATCH_SECONDS: the maximum while jobs are
+# in the broker or running. IDLE_SECONDS: the maximum otherwise.
 POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
 # A poll over ten thousand waiting jobs takes tens of milliseconds. After each poll the relay pauses
-# for PAUSE_FACTOR times the poll's duration, and no signal ends this pause: so a flood of signals
-# costs a fifth of a core, and jobs that arrive meanwhile are dispatched together. The pause is at
-# most POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS: the poll may have
-# been slow only once, because the database stalled.
+# for PAUSE_FACTOR times the poll's duration, and no signal ends this pause. So a flood of signals
+# costs a fifth of a core, and jobs that arrive during the pause are dispatched together. The pause
+# is at most POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS: a poll may be
+# slow only once, because the database stalled.
 PAUSE_FACTOR, MAX_PAUSE_SECONDS = 4, 2.0
 # The maximum number of jobs that one poll dispatches.
 BATCH_SIZE = 200
@@ -37,12 +37,12 @@ BROKER_PAUSE_SECONDS = 0.5
 
 
 # At most this many jobs of a queue wait in the broker, where their order is fixed. The others wait
-# in the table, where clients take turns: another client's job overtakes ten thousand of one client.
+# in the table, where clients take turns: one client's job can overtake ten thousand of another.
 JOBS_IN_BROKER = 32
-# At most this many jobs of one client in a queue wait in the broker or run, times `REPLY_WORKERS`.
-# A worker's sixteen threads serve the first three queues, and four threads serve the fourth: so
-# some are free for other clients, however long these jobs take. One job with a priority below 0 may
-# exceed the limit.
+# The maximum number of jobs of one client that wait in the broker or run, by queue; it is
+# multiplied by `REPLY_WORKERS`. A worker's sixteen threads serve the first three queues, and four
+# threads serve the fourth: some threads stay free for other clients, however long these jobs take.
+# One job with a priority below 0 may exceed the limit.
 CLIENT_JOBS = {
     Queue.REPLY: 8, Queue.CHANNEL: 4, Queue.INSIGHT: 3, Queue.WEBHOOK: 2, Queue.TRAIN: 8,
     Queue.EXPORT: 8,
@@ -106,7 +106,7 @@ RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
 """
 
 
-# Jobs that wait for an older one of their ordering key count as due too.
+# Jobs that wait for an older job of their ordering key count as due too.
 _NEXT_DUE = f"""
 SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
     EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
@@ -124,10 +124,10 @@ ORDER BY lease_until LIMIT 500
 def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
-    Clients take turns, each with its job of the lowest priority, the oldest first; in the queue
-    `channel`, the newest first if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue are
-    dispatched and not yet claimed. Per client and queue, at most `CLIENT_JOBS` are dispatched or
-    run.
+    Clients take turns. A client's jobs are ordered by priority, then by age: the oldest first, or
+    the newest first in the queue `channel` if `newest_first`. At most `JOBS_IN_BROKER` jobs of a
+    queue are dispatched and not yet claimed. Per client and queue, at most `CLIENT_JOBS` are
+    dispatched or running.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
@@ -153,7 +153,7 @@ def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
 
 
 def seconds_to_next() -> float:
-    """Seconds until the next poll, if no job is signalled meanwhile."""
+    """Seconds until the next poll, unless a signal comes first."""
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_DUE, {"names": list(declared)})
         seconds, is_watching = cursor.fetchone()
@@ -235,8 +235,8 @@ class Relay:
             self._sweep()
             self._check_broker()
             self._swept_at = time.monotonic()
-        # Polls start with the newest and the oldest channel messages in turn: if a thousand
-        # customers wait, a new one still gets a reply soon, and so do the oldest.
+        # Polls start alternately with the newest and the oldest channel messages: if a thousand
+        # customers wait, a new customer still gets a reply soon, and so do the oldest.
         self._newest_first = not self._newest_first
         self._polled_at = time.monotonic()
         due = take_due(newest_first=self._newest_first)
@@ -246,15 +246,16 @@ class Relay:
 
     def _sweep(self) -> None:
         gone = worker_locks.find_gone_workers()
-        # After a restart of the database, workers hold their locks again before the second sweep.
+        # A worker counts as gone if two sweeps in a row find its lock free: after a restart of the
+        # database, live workers hold their locks again before the second sweep.
         dead, self._gone = gone & self._gone, gone
-        # Requeueing hundreds of jobs takes longer than a heartbeat is valid.
+        # Requeueing hundreds of jobs can take longer than a heartbeat is valid.
         sweep(self._heartbeat.write_if_due, dead=dead)
         if dead:
             forget_dispatches()
 
     def _dispatch(self, job_id: int, name: str) -> None:
-        # If the broker does not respond, a batch takes minutes.
+        # If the broker does not respond, a batch takes minutes, longer than a heartbeat is valid.
         self._heartbeat.write_if_due()
         declaration = declared[name]
         try:

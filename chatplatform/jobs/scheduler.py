@@ -11,9 +11,9 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler(PersistentScheduler):
-    """Writes the heartbeat in the loop that sends the periodic tasks, so only while it runs."""
+    """Writes the heartbeat in the loop that sends the periodic tasks: both stop together."""
 
-    max_interval = int(heartbeat.EVERY_SECONDS)  # between two ticks
+    max_interval = int(heartbeat.EVERY_SECONDS)  # seconds between two ticks
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -24,7 +24,7 @@ class Scheduler(PersistentScheduler):
         return super().tick(*args, **options)
 
     def _ensure_connected(self) -> Any:
-        """Wait for the broker without a time limit; called when the first task is sent."""
+        """Wait for the broker indefinitely; called when the first task is sent."""
 
         def warn(exc: Exception, seconds: float) -> None:
             log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)

@@ -1,7 +1,7 @@
 """The database lock that each worker process holds while it runs.
 
 It shows whether a process is gone, and so whether its jobs may be requeued. If a thread holds the
-interpreter for a minute, its process cannot renew leases, but keeps the connection and so the lock.
+interpreter for a minute, its process cannot renew leases, but it keeps the connection and the lock.
 If a process is killed, the database frees its lock at once, long before its leases end.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from django.db import Error, connection
 
 log = logging.getLogger(__name__)
-# The time after which a stop is noticed, and the pause before a lost connection is replaced.
+# Seconds until a stop is noticed, and the pause before a lost connection is replaced.
 POLL_SECONDS, PAUSE_SECONDS = 1.0, 0.2
 # The first job of a process waits at most this many seconds for the lock, then starts without it.
 LOCK_TIMEOUT_SECONDS = 5.0
@@ -82,7 +82,7 @@ _starting = threading.Lock()
 
 
 def enable() -> None:
-    """Mark this process, and those forked from it, as workers."""
+    """Mark this process, and all processes forked from it, as workers."""
     global _is_worker  # noqa: PLW0603 - one per process
     _is_worker = True
 
@@ -93,7 +93,7 @@ def holder() -> int | None:
     if not _is_worker:
         return None
     with _starting:
-        # A forked child does not inherit its parent's threads.
+        # A forked process does not inherit its parent's threads.
         if _holder is None or _holder.pid != os.getpid():
             _holder = _Holder()
             _holder.start()
@@ -102,7 +102,7 @@ def holder() -> int | None:
 
 
 def is_gone(number: int | None) -> bool:
-    """Whether no process holds this lock; call it in a transaction."""
+    """Whether no process holds this lock, or there is no lock (None). Call it in a transaction."""
     if number is None:
         return True
     with connection.cursor() as cursor:
@@ -111,7 +111,7 @@ def is_gone(number: int | None) -> bool:
 
 
 def find_gone_workers() -> set[int]:
-    """The lock numbers of running jobs that no process holds."""
+    """The numbers of locks that running jobs refer to but no process holds."""
     with connection.cursor() as cursor:
         cursor.execute(_GONE)
         return {number for (number,) in cursor.fetchall()}

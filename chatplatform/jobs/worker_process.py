@@ -1,4 +1,4 @@
-"""The parts of a worker besides its jobs: the consumer, the heartbeat and the queues' loops."""
+"""The parts of a worker other than its jobs: consumer, heartbeat, and the loops of its queues."""
 
 import logging
 import os
@@ -19,7 +19,8 @@ from chatplatform.jobs.stop_event import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
-# A loop hangs if it has not called `turn` for this long; one statement may take 30 seconds.
+# A loop counts as hanging if it has not called `turn` for this long; one SQL statement may take 30
+# seconds.
 HANGS_SECONDS = 60.0
 
 
@@ -41,7 +42,7 @@ class Consumer(consumer.Consumer):
             os._exit(1)
 
     def register_with_event_loop(self, hub: Any) -> None:
-        """Called for each connection to the broker; the timer that this adds ends with it."""
+        """Called for each connection to the broker; the new timer ends with the connection."""
         super().register_with_event_loop(hub)
         self._write_heartbeat()
         hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._write_heartbeat)
@@ -51,7 +52,7 @@ class Consumer(consumer.Consumer):
             self._heartbeat.write()
 
     def ensure_connected(self, conn: Any) -> Any:
-        """Wait for the broker without a limit: meanwhile the worker may deliver webhooks."""
+        """Wait for the broker indefinitely: the worker can deliver webhooks without it."""
 
         def touch_file() -> None:
             maybe_shutdown()
@@ -61,7 +62,8 @@ class Consumer(consumer.Consumer):
         def warn(exc: Exception, seconds: float) -> None:
             log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)
 
-        # Also here, in case the broker responds but each connection breaks at once.
+        # The file is touched here too, in case the broker responds but each connection breaks at
+        # once.
         touch_file()
         # `callback` is called every second.
         return conn.ensure_connection(warn, callback=touch_file)
@@ -94,8 +96,8 @@ class Consumer(consumer.Consumer):
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. They start
-    before the consumer, and a shutdown stops them."""
+    """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. The threads
+    start before the consumer, and a shutdown stops them."""
 
     # A pool that forks must fork its children before threads start.
     requires = ("celery.worker.components:Pool",)
@@ -131,7 +133,7 @@ class WorkerLoops(bootsteps.StartStopStep):
 
 
 def run_loop(name: str, stop: Stop) -> None:
-    """Call the function `name` until `stop` is set, again after a pause if it fails."""
+    """Call the function `name` until `stop` is set; if it fails, call it again after a pause."""
     while not stop.is_set():
         try:
             import_string(name)(stop)

@@ -1,7 +1,8 @@
-"""Live updates through Valkey: short streams that open requests follow, and messages to listeners.
+"""Live updates through Valkey: short streams that open requests follow, messages and signals to
+listeners, and values that are stored for one use.
 
 Valkey is not the source of truth. A lost update is not sent again, since the finished message in
-PostgreSQL has the whole text. Pub/sub only signals that there is more to read.
+PostgreSQL has the whole text.
 """
 
 import asyncio
@@ -82,15 +83,15 @@ def signal_on_commit(*channels: str) -> None:
 
 
 def set_on_signal(event: threading.Event, channel: str) -> None:
-    """Start a thread that sets an event at every signal of a channel, so that a loop need not poll
+    """Start a thread that sets an event on every signal of a channel, so that a loop need not poll
     all the time. The thread runs as long as the process."""
 
     def listen() -> None:
         with valkey.connect().pubsub() as pubsub:  # type: ignore[no-untyped-call]
             pubsub.subscribe(_PREFIX + channel)
             while True:
-                # The first message confirms the subscription, so that the loop polls for what it
-                # missed before.
+                # The first message confirms the subscription. It sets the event too, so that the
+                # loop finds what was signalled before.
                 if pubsub.get_message(timeout=5):
                     event.set()
 
@@ -150,7 +151,7 @@ class Listener:
         while True:
             try:
                 async with self._client.pubsub() as pubsub:
-                    # Streams and feeds are `kind:id`. Channels without an id wake loops only.
+                    # Streams and feeds are named `kind:id`. Channels without an id only wake loops.
                     await pubsub.psubscribe(f"{_PREFIX}*:*")
                     for key in list(self._followers):
                         self._wake(key)
@@ -179,8 +180,8 @@ class Listener:
         """Yield the events of a stream from its beginning, as they arrive.
 
         Yields None if there is no event yet, and whenever none came for `poll_seconds` (longer if
-        very many requests wait). The caller then reads the database: so a reply arrives later, but
-        does arrive, if the broker is down.
+        very many requests wait). The caller then reads the database, so that a reply arrives even
+        if the broker is down, only later.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True

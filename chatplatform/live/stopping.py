@@ -26,5 +26,5 @@ class Stopping:
         if not self.requested.done():
             self.requested.set_result(None)
             self.ends_at = time.monotonic() + REPLY_SECONDS
-        # This handler replaces the server's SIGTERM handler; the server treats SIGINT the same.
+        # This handler replaces the server's SIGTERM handler; the server treats SIGINT the same way.
         signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,5 @@
-"""Slow responses: streams that the event loop writes, and responses made in waiting threads."""
+"""Slow responses: replies and feeds that the event loop writes as their events arrive, and
+responses that waiting threads create."""
 
 import asyncio
 import contextvars
@@ -17,29 +18,29 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
 
 
-# The name that stands for all events of the event log in the OpenAPI document.
+# The OpenAPI document uses this name for all events of the event log.
 STORED_EVENT = "stored"
 
 
 class StreamEvent(StrEnum):
-    """The names of a stream's events; events of the event log have their type as name instead."""
+    """The names of a stream's events; events from the event log are named by their type instead."""
 
     # The stream of a reply.
     MESSAGE = "message"  # the customer's message is stored
     DELTA = "delta"  # a further piece of the reply's text
     RESET = "reset"  # discard the pieces shown so far
-    JOINED = "joined"  # one reply answers this message and a later one; never sent to readers
-    DONE = "done"  # the finished answer, always the last event
+    JOINED = "joined"  # the reply to a later message answers this one too; never sent to readers
+    DONE = "done"  # the result, or a turn that is still pending; always the last event
     # The live feed of the desk.
     READY = "ready"  # the stream is open; says who is online
     PRESENCE = "presence"  # a person came or went
-    TYPING = "typing"  # somebody types, or stopped
+    TYPING = "typing"  # somebody is typing, or has stopped
     VIEWING = "viewing"  # a person opened or left a chat
     DELETED = "deleted"  # a chat is no longer stored
 
 
 class ServerSent(NamedTuple):
-    """A server-sent event; a reader that reconnects sends the `id` of the last one it got."""
+    """A server-sent event; a reader that reconnects sends the `id` of the last event it got."""
 
     event: str
     data: dict[str, Any]
@@ -77,7 +78,8 @@ class StreamingReply(HttpResponse):
             self["X-Accel-Buffering"] = "no"
 
     async def write_to(self, listener: Listener, threads: Executor, send: Send) -> None:
-        """Send the whole response; ends when `follow` does."""
+        """Send the whole response; ends when `follow` ends, or an `endless` stream when the process
+        stops."""
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
             await send(start_message(self))
@@ -112,7 +114,7 @@ class WaitingResponse(HttpResponse):
         self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
 
     def finish(self) -> HttpResponseBase:
-        """`act`'s response, with the headers that the middleware set on this one."""
+        """`act`'s response, with the headers that the middleware set on this response."""
         close_old_connections()
         try:
             response = self.act()
@@ -146,7 +148,7 @@ async def with_pings(
     events: Events, until: asyncio.Future[None] | None = None
 ) -> AsyncIterator[bytes]:
     """Yield the events in the format of WHATWG HTML 9.2, and a comment line after each quiet
-    period; end when `until` is done.
+    period; end after the last event, or when `until` is done.
     """
     waiting: asyncio.Future[Any] | None = None
     ends = {until} if until else set()
@@ -170,4 +172,4 @@ async def with_pings(
             yield f"{start}{sent.event}\ndata: ".encode() + as_json(sent.data) + b"\n\n"
     finally:
         if waiting:
-            waiting.cancel()  # the reader has disconnected
+            waiting.cancel()  # the reader has disconnected, or `until` is done

@@ -1,4 +1,5 @@
-"""Creates all clients for Valkey, with short timeouts."""
+"""The clients for Valkey, with short timeouts, and calls that are fast (`round_trip`) or may fail
+(`BestEffort`)."""
 
 import functools
 import logging
@@ -47,7 +48,7 @@ def shared() -> redis.Redis:
     return connect(max_connections=64)
 
 
-# Idle connections for `round_trip`. A forked process shares none of them with its parent.
+# Idle connections for `round_trip`. A forked process does not share them with its parent.
 _idle = deque[Any]()
 os.register_at_fork(after_in_child=_idle.clear)
 
@@ -55,8 +56,8 @@ os.register_at_fork(after_in_child=_idle.clear)
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Send commands together and return their responses; raises the first error among them.
 
-    For calls that every request makes, because the library's pool takes three times the CPU time.
-    If Valkey has closed the connection meanwhile, the commands are sent again.
+    For calls that every request makes: the library's pool would take three times the CPU time. If
+    Valkey has closed the idle connection, the commands are sent again on a new one.
     """
     try:
         connection, is_new = _idle.pop(), False

@@ -1,5 +1,5 @@
-"""The file stores: a folder of this machine, or a bucket that all machines share. Both are Django
-storages that can also list a part of a folder."""
+"""The file stores: a folder, or a bucket that all machines share. Both are Django storages that can
+also list a part of a folder."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -15,7 +15,8 @@ class Listing(Protocol):
 
 
 class FilesUnavailable(ApiError, OSError):
-    """The file store cannot be reached or refuses. Also an OSError, like that of a full disk."""
+    """The file store cannot be reached, or refuses the call. It is also an OSError, like the error
+    for a full disk."""
 
     code, status = "files_unavailable", 503
     detail = "File storage can't be reached. Try again."

@@ -1,5 +1,5 @@
-"""Files in a bucket of an S3-compatible store. The store's URL and credentials are in AWS's own
-variables (AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."""
+"""Files in a bucket of an S3-compatible store. AWS's own environment variables hold the store's URL
+and credentials (AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ _MAX_BYTES_IN_MEMORY = 5_000_000
 
 
 class Bucket(S3Storage):
-    """The store in `MEDIA_BUCKET`; raises FilesUnavailable for every failure of the store."""
+    """The store in `MEDIA_BUCKET`; raises FilesUnavailable if a call to the store fails."""
 
     bucket_name: str
 
@@ -42,9 +42,9 @@ class Bucket(S3Storage):
                 connect_timeout=2,
                 read_timeout=settings.MEDIA_TIMEOUT_SECONDS,
                 retries={"mode": "standard", "total_max_attempts": 2},
-                # Few stores besides Amazon's have a host name for each bucket.
+                # Few stores other than Amazon's have a host name for each bucket.
                 s3={"addressing_style": "path" if is_elsewhere else "auto"},
-                # Only Amazon's store knows the newer checksums.
+                # Some other stores do not know the newer checksums.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
             ),

@@ -31,8 +31,8 @@ _slots: Slots | None = None
 
 
 def start(*, readers: bool = False) -> None:
-    """Count from now on, and serve the metrics of this process's group; does nothing without a
-    port. A forked child calls it again. `readers`: also serve the metrics of `METRIC_READERS`."""
+    """Count from now on, and serve the metrics of this process's group; does nothing without
+    METRICS_PORT. A forked process calls it again. `readers`: also serve `METRIC_READERS`."""
     global _slots  # noqa: PLW0603 - one per process
     if not settings.METRICS_PORT:
         return
@@ -50,7 +50,7 @@ def start(*, readers: bool = False) -> None:
 
 
 def _folder(port: int) -> Path:
-    """The folder of the group, which this host, user and port define."""
+    """The folder of the group; there is one for each host, user and port."""
     folder = Path(tempfile.gettempdir()) / f"chatplatform-metrics-{os.geteuid()}-{port}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
@@ -144,8 +144,8 @@ class _Processes:
 
 
 class _Readers:
-    """Serves the metrics of the readers. Only one scrape reads at a time, so that none pile up
-    behind a database that hangs."""
+    """Serves the metrics of the readers. Only one scrape reads at a time, so that scrapes do not
+    pile up behind a database that hangs."""
 
     def __init__(self, readers: list[Any]) -> None:
         self._readers = readers

@@ -1,4 +1,4 @@
-"""What a process sees of its host: the free space of its disks, its clock, its latest backup."""
+"""The state of this host: the free space on its disks, its clock, and the latest backup."""
 
 import shutil
 import time
@@ -11,8 +11,8 @@ from django.conf import settings
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Tokens tolerate a minute between the clocks of two hosts, so each may differ from the database's
-# by half a minute.
+# Tokens tolerate a minute between the clocks of two hosts, so each clock may differ from the
+# database's clock by half a minute.
 MAX_SKEW_SECONDS = 30
 # Backups touch this file in DATA_DIR (docs/operations.md, Backup).
 BACKUP_MARK = "last-backup"
@@ -48,5 +48,5 @@ def read() -> Readings:
 
 
 def _existing(folder: Path) -> Path:
-    """The nearest existing folder at or above this one, which the first file creates."""
+    """This folder, or its nearest existing parent if no file has been stored in it yet."""
     return next(path for path in (folder, *folder.parents) if path.exists())

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db import Error, connection
 
 PREFIX = "chatplatform_"
-# Histogram buckets in seconds: of requests and attempts; of jobs and replies.
+# Histogram buckets in seconds: for requests, dispatches and deliveries, and for jobs and replies.
 _SHORT = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
 
@@ -28,8 +28,8 @@ class Metric:
     ) -> None:
         self.kind, self.name, self.meaning = kind, PREFIX + name, meaning
         self.labels, self.buckets = labels, buckets
-        # Values of the only label whose series start at 0: Prometheus would not notice the first
-        # count of a series that starts at 1.
+        # The values of the metric's only label for which a series starts at 0: Prometheus would not
+        # notice the first count of a series that starts at 1.
         self.values = values
         self.made: Any = None
         Metric.catalogue.append(self)
@@ -69,7 +69,7 @@ def of_row(statement: str, *measured: Metric) -> Readings:
     except Error:
         return
     finally:
-        connection.close()  # each thread has its own connection
+        connection.close()  # it is not needed until the next scrape
     yield from map(Reading, measured, row)
 
 

@@ -1,5 +1,5 @@
 """Limits what is logged while the broker or the database is unavailable: one line a minute, and one
-when it is back.
+line when it responds again.
 
 Otherwise every loop of every process would log the outage again and again, and libraries would log
 a traceback each time.
@@ -26,7 +26,8 @@ _BROKER_LOGGERS = (
     "chatplatform.jobs.relay", "chatplatform.jobs.scheduler", "chatplatform.jobs.worker_process",
     "chatplatform.live",
 )  # fmt: skip
-# SQLSTATEs of a database that stops, starts or has no connection left. If unreachable, none comes.
+# SQLSTATEs of a database that stops, starts or has no connection left. An unreachable database
+# sends no SQLSTATE.
 _OUTAGE_STATES = ("08", "57P", "53300")
 # When each outage was last logged, and when it began.
 _logged_at: dict[str, float] = {}
@@ -34,8 +35,8 @@ _began: dict[str, float] = {}
 
 
 class OncePerMinute(logging.Filter):
-    """Passes one line a minute about each outage, without its traceback, and all other lines
-    unchanged."""
+    """Passes one line a minute about each outage, and each critical line about it, without the
+    traceback. All other lines pass unchanged."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         server = next(

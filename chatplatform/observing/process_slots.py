@@ -1,5 +1,5 @@
-"""Slots: the numbers under which the processes of a group store their counts. A process locks one
-while it runs; a later process takes over the slot and continues its counts."""
+"""Slots: the numbers under which the processes of a group store their counts. A process locks a
+slot while it runs; a later process takes over the slot and continues its counts."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ class Slots:
     def __init__(self, folder: Path, on_free: Callable[[int], None]) -> None:
         # `on_free` removes a dead process's gauges, which apply only to running processes.
         self._folder, self._on_free = folder, on_free
-        # By process id, since a forked child needs another slot than its parent.
+        # By process id, since a forked process needs a different slot from its parent.
         self._own: dict[int, tuple[int, int]] = {}
 
     def current(self) -> int:
@@ -39,7 +39,7 @@ class Slots:
     def _lock(self, number: int) -> int | None:
         """The descriptor of a file with the slot's lock; None if a running process holds the lock.
 
-        It is a POSIX lock, since a forked child would share a `flock` with its parent.
+        It is a POSIX lock, since a forked process would share a `flock` with its parent.
         """
         path = self._folder / f"{number}.slot"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ class Slots:
         return descriptor
 
     def living(self) -> Iterator[tuple[int, int]]:
-        """Yield the slots of running processes with their process ids; free the slots of others."""
+        """Yield the slots of running processes with their process ids; free all other slots."""
         own = self.current()
         yield own, os.getpid()
         for path in sorted(self._folder.glob("*.slot")):

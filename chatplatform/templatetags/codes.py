@@ -1,4 +1,4 @@
-"""Template filters that show values as text: codes, locations and shares."""
+"""Shows values as text: codes, locations and shares in templates, and changes in the audit log."""
 
 import re
 from collections.abc import Mapping
@@ -101,7 +101,7 @@ def humanize_code(code: object) -> str:
 
 
 def translated_label(text: str) -> str:
-    """A spelled-out name or state in the reader's language, or the clearer label that it has."""
+    """A spelled-out name or state, or its clearer label in `LABELS`, in the reader's language."""
     return gettext(LABELS.get(text, text))
 
 
@@ -129,7 +129,8 @@ def codes_of(word: str) -> list[str]:
 def change_words(
     changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
 ) -> str:
-    """The changes of an audit entry in words. `settings` has labels of fields and of choices."""
+    """The changes of an audit entry in words. `settings` has the labels of fields and of their
+    choices."""
     return "; ".join(_change(name, value, settings or {}) for name, value in changes.items())
 
 

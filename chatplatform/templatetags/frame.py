@@ -1,4 +1,4 @@
-"""What the frame of a page shows: its tabs and its place in the navigation."""
+"""Template tags for the frame of a page: tabs, titles, the simulator's URL, and list headings."""
 
 from typing import Any
 

@@ -9,13 +9,13 @@ from django import template
 from django.http import HttpRequest
 
 register = template.Library()
-# The maximum number of entries that a row's page shows; the logs have all of them.
+# The maximum number of entries that a row's page shows; the logs have all entries.
 MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A log entry: when it happened, what, and who did it, if known."""
+    """A log entry: when it happened, what happened, and who did it, if known."""
 
     at: datetime
     words: str

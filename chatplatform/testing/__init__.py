@@ -43,7 +43,7 @@ def run_jobs(limit: int = 200) -> int:
 
 @contextmanager
 def working() -> Iterator[None]:
-    """A thread that runs due jobs, while the block waits for what they do."""
+    """Run due jobs in a thread during the block, so that the block can wait for their effects."""
     is_over = threading.Event()
 
     def work() -> None:
@@ -163,8 +163,9 @@ def declare_jobs() -> None:
     current_app.loader.import_default_modules()
 
 
-# Triggers are off, so neither foreign keys nor the audit log refuse. It retries after a deadlock: a
-# web process of the test may still finish a request, which locks rows in another order.
+# Triggers are off, so that neither foreign keys nor the audit log refuse the deletion. After a
+# deadlock it is retried: a web process may still be finishing a request, which locks rows in
+# another order.
 _EMPTY_TABLES = """
 DO $$
 DECLARE name text;
@@ -192,7 +193,8 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT re
 
 
 def empty_tables() -> None:
-    """Delete all rows. One prepared statement finds the tables that have any."""
+    """Delete all rows, except the rows of three tables that Django fills. One prepared statement
+    finds the tables that have rows."""
     connection.ensure_connection()
     raw = connection.connection
     names = [name for (name,) in raw.execute(_TABLES, prepare=True)]
@@ -224,7 +226,7 @@ def quick_flush() -> Iterator[None]:
 
 @pytest.fixture
 def own_media(tmp_path: Path, settings: Any) -> None:
-    """A folder of the test's own for uploads."""
+    """A separate folder for the uploads of a test."""
     settings.MEDIA_ROOT = tmp_path
 
 
@@ -235,7 +237,7 @@ def empty_cache() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fail a test that got an answer which the API's document does not describe.
+    """Fail a test that received a response that the API's document does not describe.
 
     The marker `undocumented` excuses tests that break the platform on purpose.
     """

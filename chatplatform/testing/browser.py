@@ -69,9 +69,9 @@ def _needs_browser(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run browser tests last: from the first on, the browser's driver keeps an event loop in this
-    thread, but other tests start their own. The long ones come first among them, so that no process
-    is still busy when all others are done."""
+    """Run browser tests last: from the first browser test on, the driver keeps an event loop in
+    this thread, but other tests start their own. The long browser tests run first among them, so
+    that no process is still busy when all others are done."""
 
     def rank(item: pytest.Item) -> int:
         if not _needs_browser(item):
@@ -149,8 +149,8 @@ def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
 
 
 def violations(page: Page | Frame) -> list[str]:
-    """The accessibility violations that axe-core finds on the page, each as a rule and an element;
-    minor ones too."""
+    """The accessibility violations that axe-core finds on the page, including minor violations,
+    each as a rule and an element."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_VIOLATIONS)

@@ -18,7 +18,8 @@ from django.urls import Resolver404, resolve
 from chatplatform.api.middleware import Middleware
 from chatplatform.live.streaming import StreamingReply, WaitingResponse
 
-# The variable with the path of the file to which a web process writes its breaches, one a line.
+# The environment variable with the path of the file to which a web process writes its breaches, one
+# per line.
 BREACHES_FILE = "BREACHES_FILE"
 IDLE_PATH = "/until-idle"
 DOCUMENT = settings.BASE_DIR / "docs" / "openapi.json"
@@ -88,8 +89,8 @@ def _path_of(route: str) -> str:
 
 @cache
 def document() -> dict[str, Any]:
-    """The document in docs/; a test asserts that it equals the served one, which takes seconds to
-    build."""
+    """The document in docs/. A test asserts that it equals the generated document, which takes
+    seconds to build."""
     parsed: dict[str, Any] = orjson.loads(DOCUMENT.read_bytes())
     return parsed
 
@@ -105,7 +106,7 @@ def _registry() -> Any:
 
 
 def _closed(node: Any) -> Any:
-    """The document, but objects allow no unknown fields: tests accept only documented ones."""
+    """The document, but objects allow no unknown fields: tests accept only documented fields."""
     if isinstance(node, list):
         return [_closed(part) for part in node]
     if not isinstance(node, dict):
@@ -153,8 +154,8 @@ def events(stream: bytes) -> Iterator[dict[str, Any]]:
 class CheckedApplication:
     """An ASGI application whose responses are compared before their last piece is sent.
 
-    It serves `IDLE_PATH` itself, and responds once no request except streams is running: closed
-    browser pages leave requests behind, which must not find half of the tables emptied.
+    It serves `IDLE_PATH` itself, and responds there once no request except streams is running:
+    closed browser pages leave requests behind, which must not find half of the tables emptied.
     """
 
     def __init__(self, application: Any) -> None:

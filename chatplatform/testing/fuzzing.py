@@ -17,10 +17,11 @@ from schemathesis import GenerationMode
 from chatplatform.testing.documented import document
 
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-# Made-up credentials are removed; the caller sends its own.
+# Generated credentials are removed; the caller of this module sends real credentials.
 _CREDENTIALS = {"api-key", "authorization"}
-# The codes of errors without a model, provider or mail server. An operation that may fail for this
-# reason has the code in its description or in that of the response.
+# The codes of errors that occur because a model, a channel's provider, a payment provider or a mail
+# server is missing or refuses. An operation that may return such a code names it in its description
+# or in the response's description.
 _MISSING = {
     "engine_not_configured", "channel_not_configured", "mail_not_configured",
     "payments_not_configured", "provider_refused", "mail_failed",
@@ -39,7 +40,8 @@ def operations() -> dict[str, Any]:
 def made_requests(
     label: str, ids: dict[str, Any], *, count: int, fixed_seed: int
 ) -> Iterator[requests.PreparedRequest]:
-    """`count` requests of each mode to an operation; half of the ids belong to existing rows."""
+    """Yield up to `count` requests of each mode to an operation. About half of the ids in their
+    paths are replaced with `ids`, which belong to existing rows."""
     operation, chance = operations()[label], random.Random(fixed_seed)
     for mode in MODES:
         for case in _cases(operation.as_strategy(generation_mode=mode), count, fixed_seed):
@@ -82,13 +84,13 @@ def _prepared(case: Any) -> requests.PreparedRequest:
 
 
 def is_fault(label: str, status: int, body: bytes) -> bool:
-    """Whether a response shows a bug: a 5xx whose code is not documented."""
+    """Whether a response shows a bug: a 5xx, unless its code is documented and in `_MISSING`."""
     if status < 500:
         return False
     described = operations()[label].definition.raw
     response = described["responses"].get(str(status), {})
     content = response.get("content", {})
     if content and content["application/json"]["schema"] != _ERROR:
-        return False  # a normal response, such as that of /health
+        return False  # a normal response, such as from /health
     codes = _CODE.findall(described["description"] + response.get("description", ""))
     return orjson.loads(body).get("code") not in _MISSING.intersection(codes)

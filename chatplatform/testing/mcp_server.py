@@ -20,7 +20,8 @@ class Shop:
         self.calls: list[tuple[str, str]] = []
         self.answer = "on its way, arrives on 24 November"
         self.is_failing = False
-        # After this many calls, responses become a 502, like from a gateway in front of the server.
+        # After this many calls, each response becomes a 502, as from a gateway in front of the
+        # server.
         self.calls_until_502: int | None = None
         self.mcp = MCPServer("Shop")
         self.mcp.tool()(self.find_order)
@@ -64,7 +65,7 @@ class Shop:
         await send({"type": "http.response.body", "body": b""})
 
     def serve(self) -> uvicorn.Server:
-        """The web server to run and to stop."""
+        """A new web server for the application, which the caller runs and stops."""
         return uvicorn.Server(
             uvicorn.Config(self.app, interface="asgi3", log_level="error", timeout_keep_alive=1)
         )
@@ -76,7 +77,7 @@ class Shop:
 
 @contextmanager
 def running(**options: Any) -> Iterator[Shop]:
-    """The shop, until the block ends."""
+    """Run the shop until the block ends."""
     shop = Shop(**options)
     server = shop.serve()
     thread = threading.Thread(target=server.run, args=(shop.sockets,), daemon=True)

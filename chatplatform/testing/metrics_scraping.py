@@ -1,4 +1,4 @@
-"""Reads the metrics of a running process like Prometheus, or those of the test's process."""
+"""Reads the metrics of a running process as Prometheus does, or of the test's own process."""
 
 import time
 from collections.abc import Callable

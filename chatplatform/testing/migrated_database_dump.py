@@ -29,7 +29,7 @@ _create_migrated = BaseDatabaseCreation.create_test_db
 def django_db_modify_db_settings(
     request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
 ) -> Iterator[None]:
-    """Patch the creation of the test database; pytest-django requests this fixture earlier."""
+    """Patch the creation of the test database; pytest-django requests this fixture before it."""
     cache = request.config.cache
     assert cache
     dump = cache.mkdir("schema") / f"{_digest_of_migrations()}.sql"
@@ -41,7 +41,7 @@ def django_db_modify_db_settings(
         return name
 
     def create_migrated(creation: Any, *args: Any, **options: Any) -> str:
-        with _locked(dump.parent):  # the second process finds the first one's dump
+        with _locked(dump.parent):  # the second process finds the first process's dump
             name: str = _create_migrated(creation, *args, **options)
             if not dump.exists():
                 _store(dump, creation)
@@ -91,7 +91,7 @@ def _store(dump: Path, creation: Any) -> None:
     environment = os.environ | {"PGPASSWORD": at["PASSWORD"]}
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     if done.returncode != 0:
-        return  # such as a pg_dump that is older than the server
+        return  # pg_dump may be older than the server, for example
     # Lines that begin with a backslash are commands of psql.
     lines = [line for line in done.stdout.splitlines(keepends=True) if not line.startswith(b"\\")]
     for old in dump.parent.glob("*.sql"):

@@ -1,4 +1,4 @@
-"""A small OpenID provider that asserts whatever claims a test sets, false ones too."""
+"""A small OpenID provider that asserts whatever claims a test sets, including false claims."""
 
 import base64
 import json
@@ -62,7 +62,7 @@ class OpenIdProvider(ThreadingHTTPServer):
             return b".".join(raw).decode().replace("=", "") + "."
         header = {"alg": self.algorithm, "kid": self.key.kid}
         if self.algorithm == "HS256":
-            # An attack: the public key, which everybody has, as the secret.
+            # An attack: the token is signed with the public key, which anyone can get, as a secret.
             return jwt.encode(header, claims, OctKey.import_key(self.key.as_pem(private=False)))
         return jwt.encode(header, claims, self.key)
 
@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
         self.server.asked.append(self.path)
-        flow = self.server.flows.pop(form["code"], None)  # each works once
+        flow = self.server.flows.pop(form["code"], None)  # each code works once
         if flow is None or not self._is_client() or form["redirect_uri"] != flow["redirect_uri"]:
             self._answer(401, "application/json", b'{"error": "invalid_grant"}')
         elif create_s256_code_challenge(form["code_verifier"]) != flow["code_challenge"]:

@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(mode, body)
 
     def _call_functions(self, calls: list[Any], body: dict[str, Any]) -> None:
-        """Respond with function calls, streamed in pieces like by real servers."""
+        """Respond with function calls; in a stream, they arrive in pieces, as from real servers."""
         if not self._is_to_stream(body):
             self._json(_whole("", _calls(calls)))
             return

@@ -30,12 +30,12 @@ from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
 from chatplatform.web.thread_limits import THREADS, ThreadLimits
 
-# Check Health responds even while every other thread hangs.
+# The health check responds even while every other thread hangs.
 HEALTH_THREADS = 2
 # If a client reads nothing of a stream or file for this long, the response is aborted.
 READER_SECONDS = 60.0
-# `/health/live` responds even while Check Health is flooded, since it decides whether a container
-# is restarted.
+# `/health/live` responds even while `/health` is flooded with requests, since it decides whether a
+# container is restarted.
 LIVE_THREADS = 1
 
 
@@ -110,7 +110,10 @@ class Application:
         return self.health if path.startswith("/health") else self.threads
 
     def body_limit(self, scope: dict[str, Any]) -> bodies.BodyLimit:
-        """The limit of the body; raises an error if the caller may not send it. For a thread."""
+        """The limit of the body; raises an error if the caller may not send it.
+
+        Runs in a thread.
+        """
         empty = io.BytesIO()
         empty.size = 0  # type: ignore[attr-defined]
         signals.request_started.send(sender=self.__class__, environ={})
@@ -129,7 +132,7 @@ class Application:
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if not response.streaming or isinstance(response, StreamingReply):
-            response.close()  # sends request_finished, which returns the connection
+            response.close()  # sends request_finished, which releases the database connection
         return response
 
     async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:

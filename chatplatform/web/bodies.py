@@ -1,8 +1,9 @@
 """Reads the body of a request in the event loop, before a thread serves the request.
 
-A large body needs a valid credential, and may be as large as its operation allows. A slow sender is
-cut off. Since everybody can read a public key, a large body with one also needs a Visitor-Token and
-must arrive within minutes, and only a few are read at once.
+A large body needs a valid credential, unless its operation is public, and may be as large as the
+operation allows. A slow sender is cut off. Anyone can read a public key in a web page, so a large
+body with a public key also needs a Visitor-Token and must arrive within minutes. Only a few such
+bodies are read at once.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ _MAX_BYTES_IN_MEMORY = 1_000_000
 # pace, the largest body would occupy the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
 # The maximum number of large bodies with one public key that a process reads at once, from one
-# address and from all addresses: two gigabytes.
+# address and from all addresses, which is two gigabytes.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).
@@ -93,7 +94,7 @@ def is_worth_reading(scope: dict[str, Any]) -> bool:
 
 
 def _may_have_body(scope: dict[str, Any]) -> bool:
-    """Whether a request may have a body, which in HTTP/2 no header has to announce."""
+    """Whether a request may have a body; in HTTP/2, no header has to announce it."""
     names = {name for name, value in scope["headers"] if value != b"0"}
     return not scope["http_version"].startswith("1") or bool(names & _BODY_HEADERS)
 
@@ -185,7 +186,7 @@ def largest(request: HttpRequest) -> BodyLimit:
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
-    """Whether a person is signed in to the site, whose middleware has not run yet."""
+    """Whether a person is signed in to the site; the site's middleware has not run yet."""
     key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     return get_user(request).is_authenticated

@@ -1,8 +1,8 @@
 """Refuses, in the event loop and without a thread, callers that have used up a rate limit.
 
 All visitors of a website send the same public key, so a flood of their requests leads to many
-refusals. In Django, each would take two milliseconds of CPU time, and a thread for which other
-requests would wait. So a caller that a limit of its key has refused gets the same response again,
+refusals. In Django, each refusal would take two milliseconds of CPU time, and a thread for which
+other requests would wait. So a caller that exceeded a limit of its key gets the same refusal again,
 until the limit allows more or a few seconds have passed. Then Django checks again, since the limit
 may have been raised or the key revoked.
 """
@@ -64,7 +64,7 @@ class Refusals:
         if allowance is None or allowance.refusal is None:
             return
         caller = _caller(scope)
-        # A request with a key may also count against a person's quota, which is not remembered.
+        # A refusal that also depends on a person's quota is not remembered.
         if caller is None or not {status.quota.name for status in allowance.statuses} <= OF_KEYS:
             return
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())

@@ -103,7 +103,7 @@ class HealthViewSet(OperationViewSet):
 
 
 def latest() -> list[Part]:
-    """The state of each part, checked at most every two seconds, since anybody may ask as often as
+    """The state of each part, checked at most every two seconds, since anyone may ask as often as
     they like."""
     global _latest  # noqa: PLW0603 - one per process
     with _checking:
@@ -138,7 +138,7 @@ def _check(name: str, check: Callable[[], str]) -> Part:
         # Only the type of the error: its text may contain host names, and this response is public.
         status, detail = "failed", f"Not reachable ({type(exc).__name__})"
     finally:
-        connection.close()  # each thread has its own connection
+        connection.close()  # it is not needed until the next check
     duration_ms = round((time.perf_counter() - started) * 1000, 1)
     return Part(name=name, status=status, detail=detail, duration_ms=duration_ms)
 
@@ -233,7 +233,7 @@ CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )
-# What people read in place of a part's name in the API.
+# What people read instead of the part's name in the API.
 LABELS = {"broker": gettext_noop("message queue"), "clock": gettext_noop("system clock")}
 
 

@@ -14,14 +14,15 @@ from types import FrameType
 from django.conf import settings
 from granian.cli import entrypoint
 
-# The maximum number of connections of each worker. granian serves no further ones, so it is far
-# above what idle connections and live feeds need. An idle connection costs some kilobytes.
+# The maximum number of connections of each worker. granian serves no further connections, so the
+# number is far above what idle connections and live feeds need. An idle connection costs some
+# kilobytes.
 CONNECTIONS = 16_384
 # A worker's other open files: connections to other servers, bodies, downloads.
 _OTHER_FILES = 1_024
 _OPTIONS = (
     "--interface", "asgi", "--no-ws", "--workers", "2", "--respawn-failed-workers",
-    # Only HTTP/1: with HTTP/2, granian would keep silent connections without limit.
+    # Only HTTP/1: with HTTP/2, granian would keep silent connections open indefinitely.
     "--http", "1", "--backlog", "4096", "--log-level", "warning",
 )  # fmt: skip
 

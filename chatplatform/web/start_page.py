@@ -64,7 +64,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """The icon for pages that link to none."""
+    """The icon for pages that do not link to an icon."""
     return redirect(static("chatplatform/icon.svg"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Our own scripts; scripts of others keep their comments, which may be licenses.
+# Our own scripts; third-party scripts keep their comments, which may be licenses.
 _OURS = ("chatplatform/", "common/", "desk/", "widget/")
 _REMOVABLE = re.compile(
     r"^ */\*\*.*?\*/\n|^\s*//[^\n]*\n|(?<=[;,{}]) // [^\n]*$|^ +", re.MULTILINE | re.DOTALL
@@ -19,11 +19,12 @@ def shortened(script: str) -> str:
 
 
 class HashedModules(CompressedManifestStaticFilesStorage):
-    """Also hashes the names in the imports of scripts, so that a browser never mixes cached scripts
-    of different versions; and shortens our own scripts."""
+    """Also puts hashed names into the imports of scripts, so that a browser never mixes cached
+    scripts of different versions, and shortens our own scripts."""
 
     support_js_module_import_aggregation = True
-    # One pass hashes the scripts that import nothing, the next those that import them, and so on.
+    # The first pass hashes the scripts that import nothing, the next pass the scripts that import
+    # these scripts, and so on.
     max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:

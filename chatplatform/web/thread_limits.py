@@ -1,7 +1,7 @@
 """Limits how many of the serving threads one caller can occupy.
 
 A request waits for its turn without occupying a thread. Its credential identifies the caller. The
-person and the client to whom the credential belongs are known once a request with it was served.
+credential's person and client are known once a request with this credential has been served.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from chatplatform.api.operation import HOLDERS
 THREADS = 8
 # The maximum number of threads for one credential, and for one person. All visitors of a website
 # send the same public key: a flood of them, or messages to a locked chat, must leave threads for
-# others. So must a busy person with many sign-ins.
+# others. A busy person with many sign-ins must leave threads, too.
 THREADS_OF_CALLER = 3
 # The maximum number of threads for one client with all its people and keys, and for all requests
-# together whose credential is not known yet: anybody can invent one for each request.
+# together whose credential is not known yet: anyone can invent a credential for each request.
 THREADS_OF_CLIENT = THREADS - 2
 UNKNOWN_CALLERS = "unknown"
 _MAX_KNOWN = 10_000
@@ -43,7 +43,7 @@ class ThreadLimits:
     async def take(self, scope: dict[str, Any]) -> AsyncIterator[None]:
         """Wait until the request may take a thread, and count it until the block ends."""
         if scope["path"].startswith("/health"):
-            yield  # it has threads of its own
+            yield  # health checks have their own threads
             return
         credential = _credential(scope)
         holders: list[tuple[bytes | str, int]] = []
@@ -72,7 +72,7 @@ class ThreadLimits:
 
 
 def _credential(scope: dict[str, Any]) -> bytes:
-    """The request's credential; empty without one."""
+    """The request's credential; empty if it has none."""
     sent = dict(scope["headers"])
     session = _SESSION.search(sent.get(b"cookie", b""))
     header: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
