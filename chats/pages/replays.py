@@ -132,8 +132,8 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
-    """The link to the form that adds the question as a golden question; the expected source is
-    filled in with the source of the reply that had an answer."""
+    """The link to the form that adds the question as a golden question. The expected source is
+    filled in from today's reply or, if the answer was lost, from the original reply."""
     answer = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_MAX_CHARS]}
     source = {"expected_source": answer.sources[0][:_MAX_CHARS]} if answer.sources else {}

@@ -12,8 +12,8 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# How long to wait before an answer is mailed. If it has not reached the visitor by then, the visitor
-# has left the website.
+# How long to wait before an answer is mailed. If it has not reached the visitor by then, they have
+# left the website.
 WAIT = timedelta(minutes=3)
 # The maximum number of mails per company and day. It limits abuse: anybody can register a company
 # and enter any address as that of a customer.

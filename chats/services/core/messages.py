@@ -223,9 +223,9 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; None if there is none, 409 if another sender
-    or a message of another kind has the id. For agents, the user id is compared too. For customers,
-    it is not, because a merge changes it."""
+    """The message that the author sent with this id; None if there is none. 409 if somebody else
+    used the id, or if the stored message is a note and this one is not, or the reverse. Agents are
+    compared by their ids; customers are not, because a merge changes a customer's id."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)
