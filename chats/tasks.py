@@ -66,19 +66,19 @@ def continue_after_approval(*, call_id: str) -> None:
 # Mail servers may be as slow as webhook receivers. In the webhook queue, mails don't delay replies.
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_transcript(*, conversation_id: str, email: str, timezone: str | None = None) -> None:
-    """Email a transcript to the customer; retried for about five minutes."""
+    """Email a transcript to the customer; retried for at least five minutes."""
     customer_transcripts.mail(conversation_id, email=email, timezone=timezone)
 
 
 @job("chats.mail_answers", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_answers(*, conversation_id: str) -> None:
-    """Email agents' messages to a visitor who has left; retried for about five minutes."""
+    """Email agents' messages to a visitor who has left; retried for at least five minutes."""
     answer_mails.mail(conversation_id)
 
 
 @job("chats.send_push", queue=Queue.WEBHOOK, max_attempts=11)
 def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Send a push notification to one of a user's browsers; retried for about five minutes."""
+    """Send a push notification to one of a user's browsers; retried for at least five minutes."""
     push.send(subscription_id, conversation_id, kind)
 
 

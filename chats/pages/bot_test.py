@@ -77,7 +77,8 @@ class Finding:
 
     @property
     def will_change(self) -> bool:
-        """Whether the correction's state will change by itself; not if a golden run holds it back."""
+        """Whether the correction's state will change by itself; not if a golden run holds it
+        back."""
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property

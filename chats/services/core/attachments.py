@@ -154,7 +154,8 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
 
 
 def inert_name(name: str, mime_type: str) -> str:
-    """The file's name, with an extension that belongs to its type, so that no system runs the file."""
+    """The file's name, with an extension that belongs to its type, so that no system runs the
+    file."""
     extensions, _ = _TYPES[mime_type]
     if name.lower().endswith(extensions):
         return name

@@ -68,7 +68,8 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats of the key's bot, or of the whole client if the key serves all bots; no previews."""
+    """The chats of the key's bot, or of the whole client if the key serves all bots; no
+    previews."""
     of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 

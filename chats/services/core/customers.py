@@ -154,7 +154,8 @@ def updated_self_reported(
 
 
 def _overwritable(customer: Customer, info: CustomerInfo) -> CustomerInfo:
-    """`info` without the fields that a visitor may not overwrite, because somebody else wrote them."""
+    """`info` without the fields that a visitor may not overwrite, because somebody else wrote
+    them."""
     protected = {
         name
         for name in _FIELDS

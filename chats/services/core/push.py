@@ -1,4 +1,5 @@
-"""Push notifications in the browsers that people have subscribed, for when their inbox is closed."""
+"""Push notifications in the browsers that people have subscribed, for when their inbox is
+closed."""
 
 import uuid
 from collections.abc import Iterable

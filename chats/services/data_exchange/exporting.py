@@ -36,7 +36,8 @@ SETTLED_AFTER = timedelta(seconds=5)
 
 
 def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
-    """The conversations that a key may export, except conversations opened within `SETTLED_AFTER`."""
+    """The conversations that a key may export, except conversations opened within
+    `SETTLED_AFTER`."""
     _record_start(key, "conversations", query)
     settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
     return with_related_rows(settled)

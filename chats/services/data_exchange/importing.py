@@ -62,7 +62,8 @@ class ImportResult:
 def import_conversations(
     client: Client, entities: Iterable[ConversationEntity], *, bot: Bot, result: ImportResult
 ) -> None:
-    """Store one batch of conversations, all or none of them; existing conversations stay unchanged."""
+    """Store one batch of conversations, all or none of them; existing conversations stay
+    unchanged."""
     page = list(entities)
     local_ids = _local_ids(Conversation, client, [entity.id for entity in page])
     existing = _existing_ids(Conversation, client, local_ids.values())

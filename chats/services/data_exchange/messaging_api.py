@@ -54,7 +54,8 @@ def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
 
 
 def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
-    """Open a conversation. It is assigned at once if `responsible` is one of the client's agents."""
+    """Open a conversation. It is assigned at once if `responsible` is one of the client's
+    agents."""
     bot = conversations.bot_for_key(key, None)
     requester, responsible = body.requester, body.responsible
     agent = _agent(key.client_id, responsible.external_id) if responsible else None

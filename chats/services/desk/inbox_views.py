@@ -16,7 +16,8 @@ def list_for_user(user: User) -> list[tuple[SavedView, bool]]:
 
 
 def save(user: User, body: desk_shapes.DeskView) -> SavedView:
-    """Save a view, or replace the user's own view of that name; 409 if the user has too many views."""
+    """Save a view, or replace the user's own view of that name; 409 if the user has too many
+    views."""
     return saved_views.save(
         user, LIST_NAME, name=body.name, query=body.query, is_shared=body.is_shared
     )

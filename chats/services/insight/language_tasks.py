@@ -97,7 +97,8 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """Summarise a text or messages: in a model's words or, if there is no model, by quoting them."""
+    """Summarise a text or messages: in a model's words or, if there is no model, by quoting
+    them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
         for message in body.messages or ()

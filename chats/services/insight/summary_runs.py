@@ -1,4 +1,5 @@
-"""Runs that summarise a client's chats: chats without a current summary or, with `force`, all chats."""
+"""Runs that summarise a client's chats: chats without a current summary or, with `force`, all
+chats."""
 
 import logging
 import uuid

@@ -244,7 +244,8 @@ ENGINE_FAILED = HandOver("engine_failed")
 
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
-    """What the rules alone decide. If they cannot decide, the question that an engine must answer."""
+    """What the rules alone decide. If they cannot decide, the question that an engine must
+    answer."""
     if facts.is_waiting:
         reply = _reply_to_info(facts.info) if facts.info.asked else None
         if reply:

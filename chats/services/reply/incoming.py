@@ -355,7 +355,8 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
 def outcome(
     message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
 ) -> dict[str, Any]:
-    """The fields of a message's `ChatTurn` except the message itself: its current reply and status."""
+    """The fields of a message's `ChatTurn` except the message itself: its current reply and
+    status."""
     state = fast_sql.turn_state(message, ordering_key=ordering_key(message.conversation_id))
     if state.reply is None:
         is_coming = state.is_reply_coming

@@ -108,7 +108,8 @@ def _owes_reply(chat: Conversation) -> bool:
 
 
 def _ensure_paid(bot: Bot) -> None:
-    """Raise 402 if the credits don't cover a reply; a customer's chat would be handed over instead."""
+    """Raise 402 if the credits don't cover a reply; a customer's chat would be handed over
+    instead."""
     cost = reply_policy.highest_cost(engine_for(bot.client, bot))
     credits.ensure_enough(bot.client_id, cost=cost)
 
