@@ -49,8 +49,8 @@ class Message(TenantModel):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
-    # {"type", "id", "name"} at the time of sending. Null for notes, and for a customer's message if
-    # the conversation was in the queue.
+    # {"type", "id", "name"} at the time of sending. Null for notes, and for a customer's message
+    # that was sent while the conversation was in the queue.
     recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)

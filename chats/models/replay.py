@@ -20,7 +20,8 @@ class ReplayStatus(models.TextChoices):
 
 
 class Replay(TenantModel):
-    """A bot's replies from one day, regenerated with its current content; nothing is sent."""
+    """A bot's replies from one day, regenerated with its current content and instructions. Nothing
+    is sent."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="replays")

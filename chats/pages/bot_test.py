@@ -144,7 +144,8 @@ class BotTestPages(TenantAdmin):
     def fix_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Save the right answer. Once the bot has learned it, the page can ask the bot again."""
+        """Save the right answer. The page asks the bot again once the bot has learned the
+        answer."""
         bot, chat, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         url = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
 

@@ -203,7 +203,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         icon="download", is_recorded=True,
     )  # fmt: skip
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
-        """Download everything that is stored about the customer, as a ZIP file."""
+        """Download the customer's data, conversations, messages and files as a ZIP file."""
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(
@@ -215,7 +215,8 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @button(gettext_lazy("Delete"), url_path="erase", permissions=["manage"], icon="delete")
     def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Erase the customer and everything stored about them, after a confirmation."""
+        """Start to erase the customer with all conversations, messages and files, after a
+        confirmation."""
         row = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:

@@ -294,7 +294,7 @@ class GoldenRunAdmin(TenantAdmin):
     actions_detail = ("publish_run", "discard_run")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The fields to show on a run's page; those that may be empty only if they have a value."""
+        """The fields to show on a run's page, without optional fields that have no value."""
         has_value = {
             "error": obj and obj.error,
             "asked": obj and self.is_under_way(obj),

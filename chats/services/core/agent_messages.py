@@ -49,12 +49,12 @@ def send(
     files: Sequence[attachments.StoredFile] = (),
     tag: str | None = None,
 ) -> Message:
-    """Store an agent's message or note. A message reopens a snoozed chat, and assigns a chat that
-    no agent has to the sender.
+    """Store an agent's message or note. A message reopens a snoozed chat. If no agent has the chat,
+    the message assigns it to the sender.
 
-    A message raises 409 if the chat has ended, if another agent has it and the sender is not an
-    admin, if the channel's account cannot send, or if the reply window is closed. With the
-    channel's `tag` for a message outside the window, only the channel checks the window.
+    For a message, raises 409 if the chat has ended, if the channel's account cannot send, or if the
+    reply window is closed; also if another agent has the chat and the sender is not an admin. With
+    the channel's `tag` for a message outside the window, only the channel checks the window.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)

@@ -135,7 +135,7 @@ def prioritize(chat: LockedConversation, priority: Priority, *, by: User) -> Non
 
 
 def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
-    """Pause the chat until a time, or until the customer writes."""
+    """Pause the chat until a time, or until the customer writes if that is earlier."""
     ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     _announce(chat, "conversation.snoozed", by=by)

@@ -1,5 +1,5 @@
-"""Stores, changes and finds messages. `chats_store_message` stores and announces each new message,
-and numbers them without skipping; only imports use `store_in_bulk`."""
+"""Stores, changes and finds messages. `chats_store_message` stores each new message, and numbers
+the messages of a chat without skipping. Imports use `store_in_bulk` instead."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -96,8 +96,9 @@ def append(
     **fields: Unpack[MessageFields],
 ) -> Message:
     """Store a message at the end of a conversation and announce it. On a messaging channel, enqueue
-    sending it. History (`sent_at`), messages of previews and the welcome are neither announced nor
-    sent. 403 `customer_blocked` for a message from a blocked customer, unless it is history."""
+    a job that sends it. History (`sent_at`), messages of previews and the welcome are neither
+    announced nor sent. 403 `customer_blocked` for a message from a blocked customer, unless it is
+    history."""
     if author.type == SenderType.CUSTOMER and not fields.get("sent_at"):
         customers.ensure_may_write(chat.customer, sender_id=author.id)
     message = Message(
@@ -332,9 +333,9 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Enqueue what a new message to the customer needs: its translation if an agent wrote it, and
-    sending it if the chat is on a messaging channel. A message with a provider's id came from the
-    channel, so nothing is enqueued for it."""
+    """Enqueue the jobs that a new message to the customer needs: a translation if an agent wrote
+    it, and a job that sends it if the chat is on a messaging channel. A message with a provider's
+    id came from the channel, so nothing is enqueued for it."""
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None

@@ -52,7 +52,8 @@ def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
-    """The question whether the customer confirms a function call, which `action` describes."""
+    """The question that asks the customer to confirm a function call; `action` describes the
+    call."""
     question = sentence("confirm", language=language, chat=chat)
     # Not str.format(), because the action contains text that customers wrote.
     return question._replace(text=question.text.replace("{action}", action))
@@ -94,8 +95,8 @@ def about_bot(*, language: str, chat: Conversation) -> ReplyText:
 def ask_again(
     headings: Sequence[str], *, person: bool, language: str, chat: Conversation
 ) -> ReplyText:
-    """The request to rephrase the question. If there are headings, the customer can choose one of
-    them instead; if `person` is set, they can also choose to reach a person."""
+    """The request to rephrase the question. Instead, the customer can choose one of the headings,
+    if there are any, or a person, if `person` is set."""
 
     def say(name: str) -> str:
         return sentence(name, language=reply.language, chat=chat).text

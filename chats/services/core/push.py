@@ -135,8 +135,8 @@ def clean_up() -> None:
 
 
 def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
-    """Whether the person has not read this yet and still has the open chat; for a mention, they
-    need not have it."""
+    """Whether the person has not read this yet and still has the chat, which must be open. For a
+    mention, they need not have the chat."""
     is_own = chat.assignee_id == person.pk and chat.status == Status.OPEN
     if kind == MESSAGE:
         return is_own and person.role != Role.VIEWER and chat.unread_count > 0

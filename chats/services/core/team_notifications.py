@@ -1,4 +1,5 @@
-"""Notifies the team about chats, by notifications, pushes and mails; not about previews."""
+"""Notifies the team of what happens to chats, except previews, by notifications, pushes and
+mails."""
 
 import re
 import uuid
@@ -50,7 +51,8 @@ def enqueue_waiting(chat: Conversation) -> None:
 
 
 def notify_waiting(chat_id: str) -> None:
-    """Notify the agents who are online of a chat in the queue; if nobody is, the whole team."""
+    """Notify the team's members who are online of a chat in the queue; if nobody is online, the
+    whole team."""
     chat = Conversation.objects.filter(pk=chat_id).first()
     if chat is None:
         return  # the chat was deleted
@@ -60,8 +62,8 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long. If no agent has the chat, notify
-    the agents who are online or, if nobody is, the whole team."""
+    """Notify the chat's agent of a customer who has waited too long. If no agent has the chat,
+    notify the team's members who are online or, if nobody is online, the whole team."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -120,8 +122,9 @@ def _plain(text: str) -> str:
 def list_for_user(
     user: User, *, unread: bool | None, personal: bool | None = None
 ) -> QuerySet[Notification]:
-    """A person's notifications. `unread` selects unread (True) or read ones (False); `personal`
-    those that concern this person (True) or the whole team (False). None selects both."""
+    """A person's notifications: if `unread` is True, only unread notifications; if it is False,
+    only read ones. If `personal` is True, only notifications that concern this person; if it is
+    False, only notifications for the whole team. None does not filter."""
     assert user.client
     rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:

@@ -125,7 +125,8 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# Columns that have the name of an entity's field, but are not copied: most are set above.
+# Columns that have the name of an entity's field but are not copied. All except `last_message` are
+# set above.
 _NOT_COPIED = {
     "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
     "chat_code", "last_message",
@@ -139,7 +140,8 @@ _CONVERSATION_FIELDS = (
 def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
     if entity.assign_type != AssignType.AGENT.value:
         return None
-    # Disabled users keep their ended chats, but get no chats that may still need an answer.
+    # An ended chat keeps its agent even if the agent can no longer have chats. A chat that may
+    # still need an answer gets only an agent who can have it.
     has_ended = entity.status == Status.ENDED.value
     users = User.objects.for_client(client) if has_ended else team_notifications.team(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()

@@ -48,8 +48,8 @@ def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show that somebody is typing in a chat, or has stopped: the agent who calls, or the customer
-    if the caller is a key. It is not shown that a blocked customer is typing."""
+    """Show that the caller is typing in a chat, or has stopped. If the caller is a key, the
+    customer is shown as typing, unless they are blocked."""
     if not by.user and chat.customer.is_blocked:
         return
     sender = (

@@ -1,5 +1,5 @@
-"""Summarises, tags and judges the sentiment of conversations with an engine, which costs credits;
-starts this when a conversation has ended, and asks the customer for a rating."""
+"""Summarises and tags conversations and analyses their sentiment, which costs credits. When a
+conversation has ended, starts these tasks and asks the customer for a rating."""
 
 import uuid
 from contextlib import AbstractContextManager

@@ -10,9 +10,10 @@ from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 
-# How many of the bot's newest answers are read, the maximum number of questions collected from
-# them, and the maximum number of characters in a question and in a source's title.
+# How many of the bot's newest answers are read, and how many questions at most are collected from
+# these answers.
 _ANSWERS_READ, _MAX_QUESTIONS = 2000, 20
+# The maximum number of characters in a question and in a source's title.
 _MAX_CHARS = 300
 
 

@@ -224,9 +224,11 @@ def _suggest_by_model(
 ) -> list[Suggestion]:
     """The replies that a model suggests, each with the passages that it cites.
 
-    A reply is dropped if it cites no passage and is not a question, if it contains a figure, link
-    or address that neither its passages nor the chat contain, if it reports that something was
-    done, or if it repeats the customer.
+    A reply is dropped if one of these is true:
+    - It cites no passage and is not a question.
+    - It contains a figure, link or address that neither its passages nor the chat contain.
+    - It reports that something was done.
+    - It repeats the customer.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in parts)

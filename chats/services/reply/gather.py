@@ -35,8 +35,8 @@ MAX_QUESTIONS = 2
 def facts_for(
     message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
 ) -> Facts:
-    """Everything that the rules need to know about a message and the messages that share its reply.
-    `earlier` are the ids of these messages."""
+    """Everything that the rules need to know about a message and the earlier messages that share
+    its reply. `earlier` are the ids of the earlier messages."""
     chat, burst = message.conversation, load_burst(message, earlier)
     texts, first_seq = texts_of(burst), burst[0].seq
     intent = intents.intent_of(texts, language=message.language)

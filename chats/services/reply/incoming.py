@@ -84,7 +84,8 @@ def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
     """Open a conversation and store its first message, if there is one. If the client's setting
-    `reuse_open` is on, the customer's open chat with the bot is used instead of a new one."""
+    `reuse_open` is on and the customer has an open or snoozed chat with the bot, that chat is used
+    instead of a new one."""
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
@@ -391,6 +392,6 @@ def _status(
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
-    # The bot has the chat, but no reply may be coming: it was dropped because the chat changed
-    # hands.
+    # If no reply is coming although the bot has the chat, the reply was dropped because the chat
+    # changed hands.
     return "pending" if is_coming else "not_expected", None

@@ -201,8 +201,8 @@ def is_continued(call: FunctionCall) -> bool:
 
 
 def may_continue(chat: Conversation) -> bool:
-    """Whether the bot may tell the customer the result of a call: only while the bot is on and no
-    agent has the chat."""
+    """Whether the bot may tell the customer the result of a call: only if the chat is open, no
+    agent has it, and the bot is not disabled."""
     return reply_policy.bot_may_reply(chat, is_approved=True) == ReplyScope.ALL
 
 
