@@ -77,8 +77,10 @@ class Conversation(TenantModel):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest message that the customer may see. The column has no index, because every message
-    # updates it, and no constraint, because messages are only deleted with their conversation.
+    # The newest message, for lists. Notes, the welcome and the message of a handover are left out,
+    # and so is what the bot or the platform says while the bot does not have the conversation.
+    # The column has no index, because it changes often, and no constraint, because messages are
+    # only deleted with their conversation.
     last_message = models.ForeignKey(
         "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",

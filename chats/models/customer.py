@@ -15,7 +15,7 @@ class OptOut(models.TextChoices):
 
     NONE = "none"
     OFFERS = "offers"
-    # Neither offers nor the bot's replies; this ends when the customer writes again.
+    # No messages at all: templates are refused. This ends when the customer writes again.
     ALL = "all"
 
 

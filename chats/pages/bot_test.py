@@ -83,8 +83,8 @@ class Finding:
 
     @property
     def held_words(self) -> SafeString | str:
-        """The text that says what holds the correction back, with a link to the golden run; empty
-        if no run tests it."""
+        """The text that says whether a golden run holds the correction back or still tests it, with
+        a link to the run; empty if there is no run."""
         return states.held_words(self.correction) if self.correction.run_id else ""
 
 

@@ -67,7 +67,8 @@ def customer_name(
 
 
 def block_of(customer: Customer) -> str:
-    """The text that says how long a customer is blocked; empty if they are not blocked."""
+    """The text that says that a customer is blocked, with the end of the block if it has one; empty
+    if they are not blocked."""
     until = customer.blocked_until
     if not until or not customer.is_blocked:
         return ""

@@ -145,7 +145,8 @@ def store_in_bulk(rows: Collection[Message]) -> None:
 
 
 def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Set the chats' counters from their stored messages; the chats must be locked."""
+    """Update the chats' counters from their stored messages. Counts never decrease. The chats must
+    be locked."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
 

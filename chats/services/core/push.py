@@ -92,7 +92,8 @@ def enqueue_pushes(chat: Conversation, kind: NotificationKind, to: Iterable[int]
 
 def send(subscription_id: str, conversation_id: str, kind: str) -> None:
     """Send a push to one person in one browser, unless it is no longer wanted. Delete the
-    subscription if its sign-in has ended, or if the push service no longer accepts it."""
+    subscription if its sign-in is no longer valid, or if the push service no longer accepts the
+    subscription."""
     rows = PushSubscription.objects.select_related("user")
     row = rows.filter(pk=subscription_id).first()
     if row is None:
