@@ -18,7 +18,7 @@ from chats.services.reply import after_approval, customer_media, pipeline, repla
 
 @job("chats.generate_reply", queue=Queue.REPLY, max_attempts=5, on_dead=pipeline.give_up)
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
-    """Reply to a customer's message and to those shortly before it that share the reply."""
+    """Reply to a customer's message and to the `earlier` messages that share its reply."""
     pipeline.answer(message_id, earlier=earlier)
 
 
@@ -63,22 +63,22 @@ def continue_after_approval(*, call_id: str) -> None:
     after_approval.continue_reply(call_id)
 
 
-# Mail servers may be as slow as webhook receivers. In their queue, mails delay no replies.
+# Mail servers may be as slow as webhook receivers. In the webhook queue, mails don't delay replies.
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_transcript(*, conversation_id: str, email: str, timezone: str | None = None) -> None:
-    """Email a transcript to the customer; retried for about six minutes."""
+    """Email a transcript to the customer; retried for at least five minutes."""
     customer_transcripts.mail(conversation_id, email=email, timezone=timezone)
 
 
 @job("chats.mail_answers", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_answers(*, conversation_id: str) -> None:
-    """Email agents' answers to a visitor who has left; retried for about six minutes."""
+    """Email agents' messages to a visitor who has left; retried for at least five minutes."""
     answer_mails.mail(conversation_id)
 
 
 @job("chats.send_push", queue=Queue.WEBHOOK, max_attempts=11)
 def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Send a push notification to one of a user's browsers; retried for about six minutes."""
+    """Send a push notification to one of a user's browsers; retried for at least five minutes."""
     push.send(subscription_id, conversation_id, kind)
 
 
@@ -102,7 +102,7 @@ def rename_tag(*, client: int, old_name: str, new_name: str | None, up_to: int) 
 
 @job("chats.delete_expired", queue=Queue.INSIGHT)
 def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
-    """Delete a client's next conversations whose retention period is over."""
+    """Delete the next of a client's conversations whose retention period is over."""
     retention.delete_expired(client, after=after)
 
 
@@ -120,7 +120,7 @@ def group_questions(*, bot_id: int) -> None:
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Enqueue jobs that ask the bot again the questions for which a document was written."""
+    """Enqueue jobs that ask the bot the questions again for which a document was written."""
     taught_answers.request_learned(document_id)
 
 

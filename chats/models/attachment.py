@@ -26,7 +26,7 @@ class Attachment(TenantModel):
     )
     file = models.FileField(upload_to="attachments/", max_length=200)
     file_name = models.CharField(max_length=255)
-    # Detected from the bytes, never taken from the sender.
+    # Detected from the file's bytes; what the sender declares is ignored.
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
     created_at = models.DateTimeField(db_default=Now())
@@ -36,11 +36,11 @@ class Attachment(TenantModel):
 
     @staticmethod
     def link_to(attachment_id: str) -> str:
-        """A signed URL that opens the file without another credential for a day."""
+        """A signed URL that opens the file for a day; no other credential is needed."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
         return f"{Attachment.address()}{attachment_id}?signature={signature}"
 
     @staticmethod
     def address() -> str:
-        """The URL with which all links to attachments begin."""
+        """The beginning of every link to an attachment."""
         return f"{settings.PUBLIC_URL.rstrip('/')}{ATTACHMENT_PATH}"

@@ -36,9 +36,9 @@ class Priority(models.TextChoices):
 class Conversation(TenantModel):
     """A conversation. `status` says whether it is in progress, `assign_type` who must act next.
 
-    `version` increases with each change of owner or status: a reply begun under an older version is
-    dropped. `last_seq` and `last_event_seq` are the numbers of the latest message and event. They
-    increase only while this row is locked, so new numbers leave no gaps.
+    `version` increases whenever the owner or the status changes; a reply that was begun under an
+    older version is dropped. `last_seq` and `last_event_seq` are the numbers of the latest message
+    and the latest event. They increase only while this row is locked, so no number is skipped.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -47,12 +47,13 @@ class Conversation(TenantModel):
     # The API key that opened the conversation, if one did. A public key sees only the
     # conversations that it opened for the same visitor.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
-    # If a public key opened the conversation: the id of its customer at that time. It does not
-    # change when the conversation passes to another customer, so that the visitor keeps access.
+    # If a public key opened the conversation: the id of the customer in the visitor's token. It
+    # changes only when the visitor signs in. Merging the customer into another keeps it, so that
+    # the visitor keeps access.
     visitor_id = models.BigIntegerField(null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=channel_choices, default="api")
-    # A test by the team: nobody is notified, no event is written, and no report counts it.
+    # A test by the client's team: nobody is notified, no event is written, no report counts it.
     is_preview = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
@@ -76,8 +77,10 @@ class Conversation(TenantModel):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest message that the customer may see. No index, because every message updates this
-    # column; no constraint, because messages are only deleted together with their conversation.
+    # The newest message, for lists. Notes, the welcome and the message of a handover are left out,
+    # and so is what the bot or the platform says while the bot does not have the conversation.
+    # The column has no index, because it changes often, and no constraint, because messages are
+    # only deleted with their conversation.
     last_message = models.ForeignKey(
         "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",
@@ -92,23 +95,24 @@ class Conversation(TenantModel):
     # When the conversation returns to the queue if the agent has not replied by then.
     return_at = models.DateTimeField(null=True)
     assigned_at = models.DateTimeField(null=True)
-    # The bot reads only messages after this `seq`: the last one before the latest reopening.
+    # The `seq` of the last message before the latest reopening. The bot ignores all messages up to
+    # this one.
     read_from_seq = models.PositiveIntegerField(default=0)
     # On channels with a reply window: the time until which free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)
-    # Whether the channel's account can send; always true without a messaging channel.
+    # Whether the channel's account can send; always true if the channel is not a messaging app.
     is_reachable = models.BooleanField(default=True)
     # The customer's id at the channel's provider, to which messages are sent.
     provider_user_id = models.CharField(max_length=300, db_default="", blank=True)
     sentiment_score = models.FloatField(null=True)
-    # The next four are set by the messaging API and by imports.
+    # The next four are set by the messaging API; imports set the last two.
     provider = models.CharField(max_length=60, default="", blank=True)
     group_id = models.CharField(max_length=200, default="", blank=True)
     requester = models.JSONField(null=True)
     responsible = models.JSONField(null=True)
     # The id in the source of an import, such as "chatwoot:1:conversation:12".
     external_id = models.CharField(max_length=200, null=True)
-    # When it was imported. The retention period starts here if `ended_at` is null.
+    # When the conversation was imported. If `ended_at` is null, the retention period starts then.
     imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -121,7 +125,8 @@ class Conversation(TenantModel):
             ),
         ]
         indexes = [
-            # A client's list, ordered by the latest message or, without messages, by the opening.
+            # A client's list, ordered by the time of the latest message or, if there are no
+            # messages, of the opening.
             models.Index(
                 models.F("client"),
                 Coalesce("last_message_at", "created_at").desc(),
@@ -141,8 +146,8 @@ class Conversation(TenantModel):
             # All conversations of a bot or a customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
-            # The next four serve the timers: conversations to end, to warn about, to wake up from
-            # a snooze, and to return to the queue.
+            # The next four serve the timers, which look for conversations to end, to warn about,
+            # to wake up from a snooze, and to return to the queue.
             models.Index(
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),
@@ -163,8 +168,8 @@ class Conversation(TenantModel):
                 condition=models.Q(return_at__isnull=False),
                 name="conversation_to_return",
             ),
-            # A client's ended conversations, by the end of their retention. An imported
-            # conversation without an end time ended no later than its import.
+            # A client's ended conversations, ordered by the start of their retention period. An
+            # imported conversation without an end time ended no later than its import.
             models.Index(
                 models.F("client"),
                 Coalesce("ended_at", "imported_at"),
@@ -185,10 +190,11 @@ class Conversation(TenantModel):
 
     @property
     def capped_key_id(self) -> int | None:
-        """The public key whose daily cap limits the conversation's automatic costs; None if no
-        public key opened the conversation.
+        """The id of the public key whose daily cap limits the conversation's automatic costs; None
+        if no public key opened the conversation.
 
-        Anyone who can open the website can use its public key, so its visitors' costs are capped.
+        Anyone who can open the website can use its public key, so the costs that visitors cause
+        are capped.
         """
         return self.opened_by_key_id if self.visitor_id else None
 
@@ -201,7 +207,7 @@ class ReplyScope(StrEnum):
     """What the bot may say in a conversation (`services/core/reply_policy.py`)."""
 
     ALL = "all"
-    # Only answers and no second handover, because the conversation waits for an agent.
+    # Only answers; no second handover, because the conversation already waits for an agent.
     ANSWERS = "answers"
     # Only a handover, because the bot has the conversation but is disabled.
     HANDOVER = "handover"

@@ -1,4 +1,4 @@
-"""Customers, and the requests to erase them."""
+"""Customers, and requests to erase them."""
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
@@ -15,7 +15,7 @@ class OptOut(models.TextChoices):
 
     NONE = "none"
     OFFERS = "offers"
-    # Neither offers nor the bot's replies; ends when the customer writes again.
+    # No messages at all: templates are refused. This ends when the customer writes again.
     ALL = "all"
 
 
@@ -30,8 +30,8 @@ class Customer(TenantModel):
     # For an imported customer without an external id: the id in the source of the import.
     import_source_id = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
-    # The names of columns and attributes (`attributes.…`) that a visitor wrote. Of the values that
-    # are set, a public key may overwrite only these.
+    # The names of columns and attributes (`attributes.…`) that a visitor wrote. A public key may
+    # set empty fields, but overwrite only these.
     self_reported_fields = models.JSONField(default=list)
     # Messages from the customer are refused until this time.
     blocked_until = models.DateTimeField(null=True)

@@ -35,10 +35,10 @@ class MessageStatus(models.TextChoices):
 
 
 class Message(TenantModel):
-    """One message of a conversation, numbered by `seq` without gaps.
+    """One message of a conversation. `seq` numbers the messages without skipping.
 
     The text changes only if a voice note is transcribed, or if the sender edits or deletes the
-    message: customers in their messaging app, agents only their latest message.
+    message. Customers do so in their messaging app; agents can change only their latest message.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -50,7 +50,7 @@ class Message(TenantModel):
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
     # {"type", "id", "name"} at the time of sending. Null for notes, and for a customer's message
-    # while the conversation was in the queue.
+    # that was sent while the conversation was in the queue.
     recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
@@ -67,13 +67,13 @@ class Message(TenantModel):
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # For a message that was added later, as history: when it was sent. Null for all others.
+    # When the message was sent, if it was added later as history; null for all other messages.
     sent_at = models.DateTimeField(null=True)
     # The message's id in the source of an import.
     external_id = models.CharField(max_length=200, null=True)
     # All text in `content`, for search and for the bot.
     text = models.TextField(default="", blank=True)
-    # Explains a message of the bot or the platform: decision, engine, passages, tokens and more.
+    # Explains a message by the bot or the platform: decision, engine, passages, tokens and more.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
@@ -81,21 +81,21 @@ class Message(TenantModel):
     # When the sender last edited the message, and when the sender deleted it.
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
-    # An emoji or a word.
+    # The customer's reaction to the message: an emoji or a word.
     customer_reaction = models.CharField(max_length=40, default="", blank=True)
     customer_reacted_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
-            # A request that is repeated with the same `client_message_id` stores nothing.
+            # A request that is repeated with the same `client_message_id` stores no second message.
             models.UniqueConstraint(
                 fields=["conversation", "client_message_id"], name="message_client_id"
             ),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"], name="message_external"
             ),
-            # The bot and the system together reply to a message once, however many workers try.
+            # A message gets one reply, by the bot or the system, however many workers try.
             models.UniqueConstraint(
                 fields=["in_reply_to"],
                 condition=models.Q(sender_type__in=["bot", "system"]),

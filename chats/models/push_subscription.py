@@ -8,7 +8,7 @@ from identity.models import TenantModel, User
 
 
 class PushSubscription(TenantModel):
-    """A browser in which a user gets push notifications even while the inbox is closed. The
+    """A browser in which a user gets push notifications even if the inbox is closed. The
     subscription ends with the sign-in that created it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -13,28 +13,29 @@ class GroupStatus(models.TextChoices):
     """The status of a group of similar questions."""
 
     OPEN = "open"
-    LEARNING = "learning"  # somebody wrote an answer, which the bot cannot use yet
-    ANSWERED = "answered"  # the bot had an answer when it was asked again
+    LEARNING = "learning"  # somebody wrote an answer, but the bot cannot use it yet
+    ANSWERED = "answered"  # the bot answered when it was asked again
 
 
 class QuestionGroup(TenantModel):
-    """A group of similar questions that a bot did not answer; a job groups them.
+    """A group of similar questions that a bot did not answer. A job groups the questions.
 
     A question joins the most similar group or starts a new one. Groups are never merged or split.
     The text of the questions is stored only in the messages and is deleted with them.
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="question_groups")
-    # The digest of the first question's words, and that question's vector (empty if there was no
-    # encoder).
+    # The digest of the first question's words, and the vector of that question, which is empty if
+    # there was no encoder.
     digest = models.CharField(max_length=64)
     vector = models.BinaryField(default=b"")
     count = models.PositiveIntegerField(default=0)
     latest_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, choices=GroupStatus, default=GroupStatus.OPEN)
-    # The document with the answer that somebody wrote.
+    # The document that contains the answer that somebody wrote.
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
-    # The result of asking the bot again: its answer with the sources, or why it had none (`fault`).
+    # The result of asking the bot again: its answer and the sources, or why it did not answer
+    # (`fault`).
     answer = models.TextField(default="", blank=True)
     sources = ArrayField(models.CharField(max_length=300), default=list, blank=True)
     fault = models.CharField(max_length=20, default="", blank=True)
@@ -65,7 +66,7 @@ class GroupedQuestion(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["group", "-id"], name="grouped_question_of_group"),
-            # Finds the questions that are too old to be kept in a group.
+            # Finds the questions that are too old to stay in a group.
             models.Index(fields=["asked_at"], name="grouped_question_age"),
         ]
 

@@ -1,4 +1,4 @@
-"""Replays: past replies of a bot, generated again to see what would change."""
+"""Replays, which regenerate a bot's past replies to show what would change."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -20,7 +20,8 @@ class ReplayStatus(models.TextChoices):
 
 
 class Replay(TenantModel):
-    """A bot's replies of one day, generated again with its current content; nothing is sent."""
+    """A bot's replies from one day, regenerated with its current content and instructions. Nothing
+    is sent."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="replays")
@@ -57,9 +58,9 @@ class Replay(TenantModel):
 class ReplayChange(models.TextChoices):
     """How the reply in the replay differs from the original."""
 
-    GAINED = "gained"  # answered in the replay, not then
-    LOST = "lost"  # answered then, not in the replay
-    CHANGED = "changed"  # answered both times, from another source
+    GAINED = "gained"  # answered in the replay, but not originally
+    LOST = "lost"  # answered originally, but not in the replay
+    CHANGED = "changed"  # answered both times, from another source in the replay
     ANSWERED = "answered"  # answered both times, from the same source
     UNANSWERED = "unanswered"  # answered neither time
 

@@ -1,4 +1,4 @@
-"""Summaries of conversations, and the runs that write many of them."""
+"""Summaries of conversations, and runs that write many summaries."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -20,7 +20,8 @@ class Summary(TenantModel):
     key_points = models.JSONField(default=list)
     customer_intent = models.TextField(default="", blank=True)
     resolution = models.TextField(default="", blank=True)
-    # The number of messages covered; if the conversation has more, the summary is outdated.
+    # The number of messages that the summary covers. If the conversation has more, the summary is
+    # outdated.
     message_count = models.PositiveIntegerField()
     engine = models.CharField(max_length=60)
     created_at = models.DateTimeField(db_default=Now())

@@ -29,7 +29,8 @@ class TagSource(models.TextChoices):
 
 
 class Tagging(TenantModel):
-    """A tag of a conversation; `Conversation.tags` repeats the names for lists and filters."""
+    """A tag of a conversation. `Conversation.tags` repeats the tags' names for lists and
+    filters."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="taggings"

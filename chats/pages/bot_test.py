@@ -1,4 +1,4 @@
-"""The page on which a client's people test a bot: a preview that explains each answer."""
+"""The page on which a client's users test a bot: a preview that explains each answer."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -68,8 +68,8 @@ class Finding:
 
     @property
     def is_open(self) -> bool:
-        """Whether the form is open: after an error, and at the newest reply if the bot had no
-        answer and nothing was corrected or asked again."""
+        """Whether the form is open: it has an error, or this is the newest reply, the bot had no
+        answer, and the reply was neither corrected nor regenerated."""
         if self.form is not None and self.form.errors:
             return True
         is_untouched = self.correction is None and self.today is None
@@ -77,13 +77,14 @@ class Finding:
 
     @property
     def will_change(self) -> bool:
-        """Whether the state of the correction will change without a person: it is not held back."""
+        """Whether the correction's state will change by itself; not if a golden run holds it
+        back."""
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
     def held_words(self) -> SafeString | str:
-        """The text that says what holds the correction back, with a link to the golden run; empty
-        if no run tests it."""
+        """The text that says whether a golden run holds the correction back or still tests it, with
+        a link to the run; empty if there is no run."""
         return states.held_words(self.correction) if self.correction.run_id else ""
 
 
@@ -104,7 +105,7 @@ class BotTestPages(TenantAdmin):
     def try_bot(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
     ) -> HttpResponse:
-        """A preview with a bot: its answers, their sources, and forms to correct them."""
+        """The page of a preview: the bot's answers, their sources, and forms to correct them."""
         by = viewer(request)
         bot, chat = self._preview(request, bot_id, chat_id)
 
@@ -125,7 +126,8 @@ class BotTestPages(TenantAdmin):
     def keep_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Add the question of a right answer as a golden question that expects the same source."""
+        """Add the question that was answered correctly as a golden question that expects the same
+        source."""
         bot, _, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         if request.method == "POST":
             sources = [item["title"][:300] for item in reply.citations]
@@ -142,7 +144,8 @@ class BotTestPages(TenantAdmin):
     def fix_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Save the right answer; the page then asks the bot again as soon as it has learned it."""
+        """Save the right answer. The page asks the bot again once the bot has learned the
+        answer."""
         bot, chat, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         url = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
 
@@ -162,7 +165,7 @@ class BotTestPages(TenantAdmin):
     def answer_now(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Show what the bot would answer today, beside an earlier answer. A model's tokens are
+        """Show what the bot would answer today next to an earlier answer. A model's tokens are
         charged."""
         bot, chat, reply, _ = self._answer(request, bot_id, chat_id, message_id)
         if request.method != "POST":
@@ -177,8 +180,8 @@ class BotTestPages(TenantAdmin):
     def _preview(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None
     ) -> tuple[Bot, Any]:
-        """The bot and its preview, or None for the preview without an id; 403 for viewers, 404 if
-        there is no such bot or preview."""
+        """The bot, and the preview with this id (None if there is no id); 403 for viewers and
+        people without a client, 404 if there is no such bot or preview."""
         by = viewer(request)
         if by.client is None or by.role == "viewer":
             raise PermissionDenied
@@ -189,8 +192,8 @@ class BotTestPages(TenantAdmin):
     def _answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> tuple[Bot, Any, Message, Message]:
-        """The bot, its preview, an answer in it and the question; 403 for people who may not train
-        the bot."""
+        """The bot, its preview, an answer in the preview and its question; 403 for people who may
+        not teach the bot."""
         bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
@@ -207,7 +210,7 @@ class BotTestPages(TenantAdmin):
         form: AskForm | None = None,
         changes: dict[uuid.UUID, dict[str, Any]] | None = None,
     ) -> HttpResponse:
-        """The page; `changes` are new values for fields of findings, by the answer's id."""
+        """The page. `changes` are new values for the fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = frame.tabs(self, request, bot, "test")
         if chat:
@@ -271,7 +274,7 @@ def _findings(
 
 def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerForm:
     """The form for a right answer. It has no `autofocus`, because the field for the next question
-    has it."""
+    has one."""
     form = AnswerForm(data, initial=written_answers.initial(bot, question), prefix=str(pk))
     del form.fields["answer"].widget.attrs["autofocus"]
     return form
@@ -279,7 +282,7 @@ def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerFor
 
 def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
     """The document with the correction, by the id of the answer that was just corrected; empty if
-    the query string names none."""
+    the query string does not contain both ids."""
     try:
         fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:

@@ -46,7 +46,7 @@ _MAX_EARLIER = 5
 
 
 class ConversationsShown(RowsShown):
-    """The rows of the list; search results have the excerpt that matches."""
+    """The rows of the list. Search results come with the excerpt that matches the search."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -83,8 +83,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         return ConversationsShown
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """The latest activity first in a list of one client's conversations, for which there is an
-        index; otherwise the newest conversation first."""
+        """In a list of one client's conversations, for which there is an index, the latest activity
+        comes first; otherwise the newest conversation."""
         is_of_one = viewer(request).client_id or navigation.chosen_client(request)
         return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
 
@@ -181,8 +181,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def again(
         self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """The page with the original reply beside the one that the bot would give today. A model's
-        tokens are charged."""
+        """The page with the original reply next to the reply that the bot would give today. A
+        model's tokens are charged."""
         chat = self.row(request, chat_id)
         if not self.has_train_permission(request):
             raise PermissionDenied
@@ -202,8 +202,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search within a client like the API does, including messages; platform staff search only
-        `search_fields`."""
+        """Search a client's conversations like the API does, including their messages. For platform
+        staff, only `search_fields` are searched."""
         user: Any = request.user
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)

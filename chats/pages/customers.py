@@ -109,7 +109,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         return when(parse_datetime(row.newest["at"]) if row.newest else row.created_at)
 
     def has_edit_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the person may edit customers: everybody of a client except viewers."""
+        """Whether the person may edit customers: anyone at a client except viewers."""
         by = viewer(request)
         return by.client_id is not None and by.role != "viewer"
 
@@ -128,8 +128,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             "customer": row,
             "channels": self.channels(row),
             "blocked": names.block_of(row),
-            # In a template, `attributes.items` would be the customer's attribute "items" if there
-            # is one.
+            # In a template, `attributes.items` would be the customer's attribute named "items", if
+            # there is one.
             "attributes": list(row.attributes.items()),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
                       for chat in found[:_MAX_SHOWN]],
@@ -151,7 +151,7 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @button(gettext_lazy("Block…"), url_path="block", permissions=["edit"], icon="block")
     def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form to block a customer for a time or without an end."""
+        """The form to block a customer for a limited time or indefinitely."""
         row = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -203,7 +203,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         icon="download", is_recorded=True,
     )  # fmt: skip
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
-        """Download everything that is stored about the customer, as a ZIP file."""
+        """Download the customer's data, conversations, messages and files as a ZIP file."""
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(
@@ -215,7 +215,8 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @button(gettext_lazy("Delete"), url_path="erase", permissions=["manage"], icon="delete")
     def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Erase the customer and everything stored about them, after a confirmation."""
+        """Start to erase the customer with all conversations, messages and files, after a
+        confirmation."""
         row = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:

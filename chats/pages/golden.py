@@ -108,7 +108,7 @@ class QuestionForm(OfBotForm):
 
     @property
     def main_fields(self) -> list[Any]:
-        """The fields of the question without its follow-up messages."""
+        """The fields of the form except those of the follow-up messages."""
         return [field for field in self if not field.name.startswith("turn_")]
 
     @property
@@ -124,7 +124,7 @@ class QuestionForm(OfBotForm):
         return filled[-1] + 1 if filled else 0
 
     def clean(self) -> dict[str, Any]:
-        """The values as fields of the API's shape, and the `bot`."""
+        """The values in the form of the API's request body, plus the `bot`."""
         values: dict[str, Any] = super().clean() or {}
         for at in range(_FOLLOW_UPS):
             name = f"turn_{at}_question"
@@ -163,7 +163,7 @@ class RunForm(OfBotForm):
 
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(TenantAdmin):
-    """The list of golden questions. It is read-only: buttons call the services, which record
+    """The list of golden questions. Its rows are read-only: buttons call the services, which record
     changes in the audit log."""
 
     intro = gettext_lazy(
@@ -191,7 +191,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button(gettext_lazy("New question"), permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
-        """The form to add a golden question with what its answer must contain."""
+        """The form to add a golden question and what its answer must contain."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenQuestionDto(**data)
@@ -294,7 +294,7 @@ class GoldenRunAdmin(TenantAdmin):
     actions_detail = ("publish_run", "discard_run")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The rows of a run's page that have a value."""
+        """The fields to show on a run's page, without optional fields that have no value."""
         has_value = {
             "error": obj and obj.error,
             "asked": obj and self.is_under_way(obj),
@@ -310,8 +310,8 @@ class GoldenRunAdmin(TenantAdmin):
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons of a run that holds changes back, none for any other run. Only content can be
-        discarded, not instructions."""
+        """The buttons of a run that holds changes back; no buttons for any other run. Content can
+        be discarded, but instructions cannot."""
         run: Any = self.get_object(request, unquote(str(object_id)))
         if run is None or run.shown_outcome != GoldenOutcome.HELD:
             return []
@@ -330,7 +330,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Changes"), ordering="outcome")
     def became(self, run: Any) -> str:
-        """The outcome of the change that waited for the run."""
+        """The outcome of the changes that waited for the run."""
         return humanize_code(run.shown_outcome)
 
     @column(gettext_lazy("Minimum confidence"))
@@ -362,7 +362,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Answers"))
     def shown_results(self, run: GoldenRun) -> SafeString:
-        """Each question with its answer, the failed ones first."""
+        """Each question and its answer; failed questions come first."""
         failed_first = sorted(run.results, key=lambda result: not result["fault"])
         # A question with follow-up messages has a result for each message.
         turns = [turn for result in failed_first for turn in (result.get("turns") or [result])]
@@ -429,8 +429,11 @@ def _held(run: GoldenRun) -> QuerySet[Document]:
 
 
 def _tried(run: GoldenRun) -> list[str]:
-    """What a run tests, as links: its instructions, or its first documents and, if newer versions
-    of documents are held back by other runs, those runs; and how many documents have no link."""
+    """What a run tests, as links: either its instructions or its first `_SHOWN` documents.
+
+    If other runs hold back newer changes to these documents, links to those runs follow. Last come
+    the numbers of further documents and of deleted documents, which have no link.
+    """
     if run.prompt:
         words = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}
         return [link("admin:bots_prompt_change", run.prompt.pk, words)]

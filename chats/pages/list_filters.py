@@ -1,5 +1,5 @@
-"""The filters of the site's lists of conversations and ratings, and the base of lists without
-previews."""
+"""The filters of the site's lists of conversations and ratings, and the base class of lists that
+leave out previews."""
 
 from abc import ABC, abstractmethod
 from datetime import datetime, time, timedelta
@@ -27,14 +27,14 @@ HANDOFF_REASONS = (
 
 
 def _client(request: HttpRequest) -> Client | None:
-    """The client whose rows the list shows; None if it shows those of all clients."""
+    """The client whose rows the list shows; None if it shows all clients' rows."""
     chosen = navigation.chosen_client(request)
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
 class ListsWithoutPreviews(TenantAdmin):
-    """The base of pages whose lists, searches and choices leave out the team's previews; the page
-    of a single row may show one."""
+    """The base class of pages whose lists, searches and choices leave out the team's previews. The
+    page of a single row may show a preview."""
 
     preview_path = "conversation__is_preview"
 
@@ -50,13 +50,13 @@ class ListsWithoutPreviews(TenantAdmin):
         reply = super().change_view(request, object_id, form_url, extra_context)
         if isinstance(reply, TemplateResponse) and reply.context_data is not None:
             shown = self.detail_values(request, reply.context_data["original"])
-            # With `original`, the frame would title the page with the row's `__str__`.
+            # If `original` were set, the page's title would be the row's `__str__`.
             reply.context_data |= {**shown, "page": self, "original": None} if shown else {}
         return reply
 
     def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """The values that the template of a row's page needs besides its fields; none unless
-        overridden."""
+        """The values that the template of a row's page needs in addition to the row's fields; empty
+        unless overridden."""
         return {}
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -77,7 +77,7 @@ class FixedFilter(ABC, SimpleListFilter):
 
     @abstractmethod
     def condition(self, request: HttpRequest, value: str) -> Q | None:
-        """The condition for an option; None, which filters nothing, for any other value."""
+        """The condition for an option; None for any other value, so that nothing is filtered."""
 
 
 class HandoffFilter(FixedFilter):
@@ -93,7 +93,7 @@ class HandoffFilter(FixedFilter):
 
 
 class AnsweredByFilter(FixedFilter):
-    """Filters by who answered: the bot alone or a person, with the same rules as the reports."""
+    """Filters by who answered, the bot alone or a person, by the same rules as the reports."""
 
     title, parameter_name = gettext_lazy("answered by"), "answered_by"
     options: ClassVar = {"bot": gettext_lazy("Bot only"), "person": gettext_lazy("A person")}
@@ -129,8 +129,8 @@ class WaitingFilter(FixedFilter):
 
 
 class BeganFilter(FixedFilter):
-    """Filters by the start of the conversation, in whole days of the client's time zone including
-    today, as the reports do."""
+    """Filters by the start of the conversation, like the reports: in whole days of the client's
+    time zone, including today."""
 
     title, parameter_name = gettext_lazy("started"), "began"
     options: ClassVar = {
@@ -167,7 +167,8 @@ class GivenFilter(FixedFilter):
 
 
 class RatedFilter(FixedFilter):
-    """Filters by what was rated: a conversation, which the reports count, or one answer."""
+    """Filters by what was rated: a conversation or a single answer. Reports count only ratings of
+    conversations."""
 
     title, parameter_name = gettext_lazy("rating for"), "about"
     options: ClassVar = {

@@ -1,4 +1,4 @@
-"""The names of customers and channels, and of the states and ends of conversations, on the site."""
+"""How the site names customers, channels, and the states and endings of conversations."""
 
 from datetime import datetime
 from typing import Any
@@ -53,8 +53,8 @@ def customer_name(
     channel: str | None = None,
     began: datetime | None = None,
 ) -> str:
-    """The customer's name, e-mail address or phone number; if none is known, "Visitor" with the
-    location or channel and the time of the first contact."""
+    """The customer's name, e-mail address or phone number. If none is known, "Visitor" with the
+    location or channel, and the time `began` or else the time when the customer was created."""
     known = customer.name or customer.email or customer.phone
     if known:
         return known
@@ -67,7 +67,8 @@ def customer_name(
 
 
 def block_of(customer: Customer) -> str:
-    """The text that says until when a customer is blocked; empty if they are not blocked."""
+    """The text that says that a customer is blocked, with the end of the block if it has one; empty
+    if they are not blocked."""
     until = customer.blocked_until
     if not until or not customer.is_blocked:
         return ""
@@ -78,7 +79,7 @@ def block_of(customer: Customer) -> str:
 
 
 def state_of(chat: Conversation) -> tuple[str, str]:
-    """The state of a conversation: a code, which decides its colour, and its name."""
+    """The state of a conversation: a code, which determines the color, and a name."""
     if chat.is_preview:
         return "preview", gettext("Test")
     if chat.status != Status.OPEN:
@@ -93,5 +94,5 @@ def state_of(chat: Conversation) -> tuple[str, str]:
 
 
 def ended_by(chat: Conversation) -> str:
-    """The name of who ended a conversation; empty if it has not ended."""
+    """A text that says who ended a conversation; empty if it has not ended."""
     return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""

@@ -83,8 +83,8 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 def _form(
     data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
 ) -> ServiceForm:
-    """The form for a group's messages in one language; for an empty field, customers get the
-    platform's text, which is its placeholder."""
+    """The form for a group's messages in one language. If a field is empty, customers get the
+    platform's text, which is the field's placeholder."""
     fields, initial = dict[str, forms.Field](), dict[str, str]()
     for name, label in GROUPS[group][1].items():
         default = (words[name].default or {}).get(language.partition("-")[0], "")

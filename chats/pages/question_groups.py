@@ -51,7 +51,8 @@ class AnsweredFilter(admin.SimpleListFilter):
 
 @admin.register(QuestionGroup)
 class QuestionGroupAdmin(TenantAdmin):
-    """The list of groups of unanswered questions. It is read-only: buttons call the services."""
+    """The list of groups of unanswered questions. Its rows are read-only: buttons call the
+    services."""
 
     list_display = ("shown_question", "count", "bot", "latest_at", "shown_status", "next_step")
     list_filter = (AnsweredFilter, "bot")
@@ -66,7 +67,8 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_detail = ("add_answer", "ask_again")
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
-        """Whether to show a column; that with the link to the form only to people who may train."""
+        """Whether to show a column. Only people who may train bots see the column that links to the
+        form for an answer."""
         may_show = name != "next_step" or self.has_train_permission(request)
         return may_show and super()._is_useful_column(request, name)
 
@@ -88,7 +90,8 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:
-        """The status, linked to the golden run if one is testing the answer or holds it back."""
+        """The status. If a golden run is testing the answer or holds it back, the status links to
+        that run."""
         words: str = self.shown_status(row)[1]
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return words
@@ -104,7 +107,7 @@ class QuestionGroupAdmin(TenantAdmin):
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
-        # While the answer is being learned, a fault from before is out of date.
+        # While the bot is learning the answer, an earlier fault is out of date.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @column(gettext_lazy("Conversations"))
@@ -127,7 +130,7 @@ class QuestionGroupAdmin(TenantAdmin):
         icon="edit",
     )
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form for the right answer; once the bot has learned it, it is asked again."""
+        """The form for the right answer. The bot is asked again once it has learned the answer."""
         group: QuestionGroup = self.row(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
@@ -136,7 +139,8 @@ class QuestionGroupAdmin(TenantAdmin):
             try:
                 answered = taught_answers.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
-                # If the bot can answer by now, asking it again removes the question from the list.
+                # If the bot can answer now, asking it again marks the question as answered, which
+                # takes it off the list.
                 taught_answers.request_again(group)
                 raise written_answers.exists_already(exc) from exc
             messages.success(
@@ -167,5 +171,5 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @button(gettext_lazy("Sort by date"), permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
-        """The list of the single questions, newest first."""
+        """Go to the list of single questions, which has the newest first."""
         return redirect("admin:chats_unanswered")

@@ -119,8 +119,8 @@ class ReplayAdmin(TenantAdmin):
 
 
 def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
-    """The template's values for the replies of one kind, after the reply whose id is in the query
-    string."""
+    """The template's values for the replies with this change. If the query string has the id of a
+    reply, only later replies are listed."""
     rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
     found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
     turns = [ReplayedReplyDto.from_row(item) for item in found[:_SHOWN]]
@@ -132,8 +132,8 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
-    """The link to the form that adds the question as a golden question, with the source of its
-    answer as expected source."""
+    """The link to the form that adds the question as a golden question. The expected source is
+    filled in from today's reply or, if the answer was lost, from the original reply."""
     answer = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_MAX_CHARS]}
     source = {"expected_source": answer.sources[0][:_MAX_CHARS]} if answer.sources else {}

@@ -49,8 +49,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """The form for the right answer to a question, which leads to a test where the bot can be
-        asked again."""
+        """The form for the right answer to a question. After it is saved, people of the client get
+        to the page for testing the bot, and platform staff back to the list."""
         if not self.has_train_permission(request):
             raise PermissionDenied
         rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
@@ -79,8 +79,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def _messages(self, request: HttpRequest) -> QuerySet[Message]:
-        """The messages that the person may see: their client's; platform staff see those of the
-        chosen client, or all."""
+        """The messages that the person may see: the messages of their client. Platform staff see
+        the messages of the chosen client or, if none is chosen, of all clients."""
         by = viewer(request)
         if by.is_superuser:
             chosen = navigation.chosen_client(request)

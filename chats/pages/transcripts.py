@@ -36,8 +36,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a transcript, with up to `SHOWN` messages. `before` is the number for the link to
-    earlier messages; None if there are none."""
+    """A part of a transcript, with up to `SHOWN` messages. `before` is the `seq` for the link to
+    earlier messages; None if there are no earlier messages."""
 
     lines: list[Line]
     before: int | None
@@ -45,8 +45,8 @@ class Part:
 
 
 def part_of(chat: Conversation, *, before: int | None = None) -> Part:
-    """The part with the newest messages of a conversation, or with the newest before the number
-    `before`."""
+    """The part with a conversation's newest messages or, if `before` is given, with the newest
+    messages that have a lower `seq`."""
     rows = with_calls(inbox.transcript(chat))
     if before is not None:
         rows = rows.filter(seq__lt=before)
@@ -65,7 +65,8 @@ def part_of(chat: Conversation, *, before: int | None = None) -> Part:
 
 
 def with_calls(rows: QuerySet[Message]) -> QuerySet[Any]:
-    """The messages, each annotated with the function calls that the bot requested to answer it."""
+    """The messages, each annotated as `calls` with the function calls that the bot requested to
+    answer it."""
     calls = FunctionCall.objects.filter(
         conversation_id=OuterRef("conversation_id"), message_id=OuterRef("pk")
     ).order_by("id")

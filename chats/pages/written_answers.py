@@ -1,4 +1,4 @@
-"""Answers that people write on the site. A question has one answer: if it exists, it is changed."""
+"""Answers that people write on the site. A question has at most one; it can be changed."""
 
 from typing import Any
 
@@ -19,7 +19,8 @@ from identity.models import User
 
 
 def one_line(question: str) -> str:
-    """A question on one line and cut to `MAX_QUESTION`, as the form for an answer accepts it."""
+    """A question on one line and cut to `MAX_QUESTION` characters, as the form for an answer
+    accepts it."""
     return " ".join(question.split())[:MAX_QUESTION]
 
 
@@ -39,8 +40,8 @@ def initial(bot: Bot, question: str) -> dict[str, Any]:
 
 
 def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
-    """Store the answer to a message or, with `edits`, change the answer that the form has shown.
-    Raises the form's error if there is another answer to the question."""
+    """Store the answer to a message or, if the form has `edits`, change the answer with that id.
+    Raises the form's error if a new answer is to a question that already has one."""
     edits = data.get("edits")
     body = QuestionAnswerDto(question=data["question"], answer=data["answer"])
     if edits:

@@ -34,7 +34,7 @@ CORRECT_IT = "correct the file and run the command again"
 
 @dataclass
 class Source:
-    """Rows of one kind, and the share of them that has been read, 0..1."""
+    """Rows of one kind, and the share of these rows that has been read, from 0 to 1."""
 
     rows: Iterable[Any]
     share: Callable[[], float]
@@ -175,8 +175,8 @@ def _portable(folder: Path, bot: Bot) -> tuple[Source, Source]:
 
 
 def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
-    """The conversations and the messages of Chatwoot's API. All rows are read first, since a
-    conversation needs the number of its messages."""
+    """The conversations and the messages of Chatwoot's API. All rows are read first, because a
+    conversation is imported with the number of its messages."""
     files = [_Files(folder, kind) for kind in KINDS]
     with _chatwoot_errors_reported():
         chats, messages = (_chatwoot_rows(kind_files) for kind_files in files)
@@ -249,8 +249,8 @@ class _Files:
 
 
 def _parsed(text: bytes, name: str, number: int) -> Any:
-    """The JSON value of a text, which may have a byte order mark. `number`: the line of the file in
-    which the text begins."""
+    """The JSON value of a text, which may have a byte order mark. `number` is the line of the file
+    in which the text begins."""
     try:
         return json.loads(text.decode("utf-8-sig").rstrip())
     except UnicodeDecodeError as exc:

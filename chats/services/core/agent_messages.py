@@ -49,9 +49,12 @@ def send(
     files: Sequence[attachments.StoredFile] = (),
     tag: str | None = None,
 ) -> Message:
-    """Store an agent's message or note. A message reopens a snoozed chat, and assigns a chat that
-    no agent has. 409 if the chat has ended, another agent has it, or its reply window is closed;
-    with the channel's `tag` for a message outside the window, only the channel checks the window.
+    """Store an agent's message or note. A message reopens a snoozed chat. If no agent has the chat,
+    the message assigns it to the sender.
+
+    For a message, raises 409 if the chat has ended, if the channel's account cannot send, or if the
+    reply window is closed; also if another agent has the chat and the sender is not an admin. With
+    the channel's `tag` for a message outside the window, only the channel checks the window.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -83,8 +86,8 @@ def send(
 def send_template(
     chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
 ) -> Message:
-    """Store a template message, which the channel accepts even if the reply window is closed. Like
-    a message in `send`, it reopens and assigns the chat."""
+    """Store a template message, which the channel accepts even if the reply window is closed. It
+    reopens and assigns the chat like a message from `send` does."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
@@ -98,8 +101,8 @@ def send_template(
 
 
 def edit(chat: Conversation, message_id: uuid.UUID, text: str, *, by: User) -> Message:
-    """Replace the text of the agent's latest message to the customer, who sees that it was edited;
-    its files stay, and it is translated again."""
+    """Replace the text of the agent's latest message to the customer, who sees that it was edited.
+    The message keeps its files, and a new translation is enqueued."""
     with transaction.atomic():
         locked, message = _lock_latest_own(chat, message_id, by=by)
         messages.replace_text(message, text, at=timezone.now())
@@ -122,8 +125,8 @@ def delete(chat: Conversation, message_id: uuid.UUID, *, by: User) -> Message:
 def _lock_latest_own(
     chat: Conversation, message_id: uuid.UUID, *, by: User
 ) -> tuple[LockedConversation, Message]:
-    """The locked chat and the agent's message; 404 if the chat has no such message, 409 if the
-    agent may not change it."""
+    """Lock the chat, and return it with the agent's message. 404 if the chat has no such message,
+    409 if the chat has ended or the agent may not change the message."""
     locked = conversations.lock(chat)
     lifecycle.ensure_not_ended(locked)
     rows = Message.objects.filter(conversation=locked, is_note=False)
@@ -138,15 +141,16 @@ def _lock_latest_own(
 
 
 def _record_change(chat: LockedConversation, message: Message, action: str, *, by: User) -> None:
-    """Announce the change and record it in the audit log, without the text."""
+    """Announce the change, except in previews, and record it in the audit log, which does not get
+    the message's text."""
     if not chat.is_preview:
         message_status.announce_message(chat, "message.updated", message)
     audit.record(chat.client_id, action, by=by, subject=f"message:{message.pk}")
 
 
 def _claim(chat: LockedConversation, *, by: User) -> None:
-    """Reopen the chat if it is snoozed, and assign it if no agent has it; 409 if it has ended or
-    another agent has it."""
+    """Reopen the chat if it is snoozed, and assign it if no agent has it. 409 if it has ended, or
+    if another agent has it and the caller is not an admin."""
     lifecycle.ensure_not_ended(chat)
     lifecycle.ensure_own_chat(chat, by=by)
     if chat.status == Status.SNOOZED:

@@ -12,18 +12,18 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# How long to wait before an answer is mailed. A visitor whom it has not reached by then has left
-# the website.
+# How long to wait before an answer is mailed. If it has not reached the visitor by then, they have
+# left the website.
 WAIT = timedelta(minutes=3)
-# The maximum number of mails per company and day, since anybody can register a company and enter
-# any address as a customer's.
+# The maximum number of mails per company and day. It limits abuse: anybody can register a company
+# and enter any address as that of a customer.
 MAILS_A_DAY = 500
 
 
 def enqueue_for(chat: Conversation, message: Message) -> None:
-    """Have an agent's message to a visitor mailed after `WAIT` if it has not reached them by then,
-    together with later ones. Notes are not mailed, nor anything if the bot's `mail_answers` is off
-    or the visitor has given no e-mail address."""
+    """Enqueue a job that mails an agent's message to a visitor after `WAIT` if it has not reached
+    them by then, together with later messages. Nothing is enqueued for notes, if the bot's
+    `mail_answers` is off, or if the visitor has given no e-mail address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
     is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
     if is_wanted and not message.is_note and mails.is_enabled():
@@ -37,8 +37,8 @@ def enqueue_for(chat: Conversation, message: Message) -> None:
 
 
 def mail(conversation_id: str) -> None:
-    """Mail the agents' messages that have not reached the visitor, and mark them as delivered. Does
-    nothing if the chat, the recipient or the company has reached its daily limit."""
+    """Mail the agents' messages that have not reached the visitor, and mark them as delivered.
+    Nothing is mailed if the chat, the recipient or the company has reached its daily limit."""
     chat = Conversation.objects.select_related("bot", "client", "customer").filter(
         pk=conversation_id, visitor_id__isnull=False
     ).first()  # fmt: skip
@@ -70,7 +70,8 @@ def mail(conversation_id: str) -> None:
 
 
 def _plain_text(answer: Message, language: str) -> str:
-    """A message as plain text in the language, if it was translated, with its files' names."""
+    """A message as plain text, with the names of its files; translated into the language if there
+    is a translation."""
     files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
     text = markdown_to_text.convert(answer.translations.get(language) or answer.text)
     return "\n".join(filter(None, [text, *(f"[{name}]" for name in files if name)]))

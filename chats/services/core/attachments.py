@@ -1,5 +1,5 @@
-"""Files of messages: their types are detected from their bytes, they are stored under random names
-and served by signed links."""
+"""Files of messages. A file's type is detected from its bytes. Files are stored under random names,
+and signed links open them."""
 
 import logging
 import uuid
@@ -30,7 +30,7 @@ from identity.auth import Principal
 log = logging.getLogger(__name__)
 File: TypeAlias = "UploadedFile[Any]"
 LINK_LIFETIME = timedelta(days=1)
-# How many bytes at the beginning of a file its type is detected from.
+# A file's type is detected from this many bytes at its beginning.
 _HEAD_BYTES = 4096
 
 _OFFICE = {
@@ -40,8 +40,8 @@ _OFFICE = {
 }
 # The accepted types, each with file extensions and signatures (offset, bytes). A file's name and
 # declared type are not trusted. Browsers execute none of these types: HTML, SVG and scripts are
-# left out. Operating systems open files with these extensions as this type and never run them. A
-# file with any other extension gets the type's first extension: `a.bat` becomes `a.bat.txt`.
+# left out. Operating systems open files with these extensions as the given type and never run them.
+# A file with any other extension gets the type's first extension: `a.bat` becomes `a.bat.txt`.
 _TYPES: dict[str, tuple[tuple[str, ...], tuple[tuple[int, bytes], ...]]] = {
     "image/png": ((".png",), ((0, b"\x89PNG\r\n\x1a\n"),)),
     "image/jpeg": ((".jpg", ".jpeg"), ((0, b"\xff\xd8\xff"),)),
@@ -97,8 +97,9 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
-    """Store files for a block, and remove those that the block attached to no message. 422 or 413
-    if a file is not accepted, 429 if a daily limit on the bytes of visitors' files is reached."""
+    """Store files for a `with` block; when it ends, remove the files that it did not attach to a
+    message. 422 or 413 if a file is not accepted, 429 if a daily limit on the bytes of visitors'
+    files is reached."""
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"Send up to {settings.MAX_MESSAGE_FILES} files per message."
         raise Invalid.field("body", "files", msg=msg)
@@ -119,13 +120,14 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
             if stored_file.id not in attached:
                 _remove(stored_file.name)
         if not attached:
-            # Nothing counts if storing failed, or an earlier request has stored the message.
+            # No bytes are counted if the message was not stored, or if an earlier request had
+            # already stored it.
             rate_limits.give_back(counted)
 
 
 def _remove(name: str) -> None:
-    """Remove a file that belongs to no message. If this fails, the clean-up of `media` removes it
-    later."""
+    """Remove a file that belongs to no message. If this fails, the clean-up in `media` removes the
+    file later."""
     try:
         default_storage.delete(name)
     except OSError as exc:
@@ -133,8 +135,8 @@ def _remove(name: str) -> None:
 
 
 def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
-    """Count a visitor's bytes against the daily quotas of the visitor, of their IP address and of
-    the public key; return the quotas. 429 if one is used up."""
+    """Count the bytes of a visitor's files against the daily quotas of the visitor, of their IP
+    address and of the public key; return the quotas. 429 if a quota is used up."""
     assert caller.key
     factor, public_key = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
@@ -152,7 +154,8 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
 
 
 def inert_name(name: str, mime_type: str) -> str:
-    """The file's name with an extension of its type, so that no system runs the file."""
+    """The file's name, with an extension that belongs to its type, so that no system runs the
+    file."""
     extensions, _ = _TYPES[mime_type]
     if name.lower().endswith(extensions):
         return name
@@ -162,9 +165,9 @@ def inert_name(name: str, mime_type: str) -> str:
 def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
-    """409 `attachments_off` if a customer sends a file and the bot accepts none; 403 if the
-    customer is blocked. Files from messaging channels are always accepted, because the customer has
-    already sent them."""
+    """Raise 409 `attachments_off` if a customer sends a file and the bot accepts no files, or 403
+    if the customer is blocked. Files from messaging channels are always accepted, because the
+    customer has already sent them."""
     customers.ensure_not_blocked(chat.customer)
     has_files = bool(files) or any(piece.type in FILES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
@@ -198,8 +201,8 @@ def remove_for_message(message: Message) -> None:
 def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
-    """The content to store for the pieces in the body's `field`: a link to a file on this host
-    becomes a reference to the file. 422 if it is not a file of this chat."""
+    """The content to store for the pieces in the body's `field`. A link to a file on this host
+    becomes a reference to the file; 422 if the chat has no such file."""
     rows = Attachment.objects.for_client(chat.client).filter(conversation=chat)
     content = []
     for position, piece in enumerate(pieces):

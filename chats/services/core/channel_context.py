@@ -1,7 +1,7 @@
 """What a channel reports about a customer's message besides its text: `lines` in its metadata.
 
-A line has a `kind`, a `text` and perhaps a `url`. If the customer wrote no text, the lines become
-the message's text, and its metadata has `no_words`.
+A line has a `kind`, and may have a `text` and a `url`. If the customer wrote no text, the lines
+become the message's text, and its metadata has `no_words`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _TEXTS: dict[str, str] = {
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
 }
-# Kinds of lines that say what a question is about; the bot gets these lines with the question.
+# Kinds of lines that say what a question is about. The bot gets such lines with the question.
 _ABOUT = {"quote", "product", "post"}
 # Kinds of lines to which nobody expects an answer.
 _QUIET = {
@@ -66,20 +66,20 @@ def about(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def is_quiet(metadata: Mapping[str, Any]) -> bool:
-    """Whether a message has lines, to none of which anybody expects an answer; its text, if any, is
-    not considered."""
+    """Whether a message has lines and nobody expects an answer to any of them. The message's text
+    is not considered."""
     lines = _read(metadata)
     return bool(lines) and all(line["kind"] in _QUIET for line in lines)
 
 
 def is_for_people(metadata: Mapping[str, Any]) -> bool:
-    """Whether only a person can deal with a message, because of one of its lines."""
+    """Whether a message has a line that only a person can deal with."""
     return any(line["kind"] in _FOR_PEOPLE for line in _read(metadata))
 
 
 def _read(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The valid lines in a message's metadata, in which an import or an API call may store
-    anything."""
+    """The valid lines in a message's metadata. They are checked because imports and API calls can
+    store anything in the metadata."""
     lines = metadata.get("lines")
     found = [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
     return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _TEXTS]

@@ -1,5 +1,5 @@
-"""Handles what messaging channels report besides customers' new messages, such as edits, reactions
-and prices."""
+"""Handles what messaging channels report in addition to customers' new messages, such as edits,
+reactions and prices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class ChannelMessage:
     pieces: Sequence[MessageContent] = ()
     files: Sequence[StoredFile] = ()
     in_reply_to: Message | None = None
-    # What the channel adds to the text: a button's payload, an advertisement.
+    # What the channel adds to the text, such as a button's payload or an advertisement.
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -67,8 +67,8 @@ def store_answer_elsewhere(
 
 def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
     """Move the chat from the bot to the queue when another app takes over the customer's thread at
-    the provider, and back to the bot when the thread returns (`is_ours`), unless an agent has the
-    chat or the bot is off."""
+    the provider. When the thread returns (`is_ours`), move the chat back to the bot if it still
+    waits in the queue for this reason and the bot is on."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status == Status.ENDED:
@@ -96,8 +96,8 @@ def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
 
 
 def note_price(message: Message, *, category: str, charged: int) -> None:
-    """Store the provider's price category of a message, how many of its parts are charged, and
-    their cost if the client has entered a price."""
+    """Store the provider's price category of a message and how many of its parts are charged. If
+    the client has entered a price for the category, the cost is stored too."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         pricing: dict[str, Any] = {"category": category, "charged": charged}
@@ -116,8 +116,8 @@ def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
 
 
 def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
-    """Allow free text until this time, or (None) without an end. The window is never shortened, not
-    even by a message that arrives late."""
+    """Allow free text until this time, or indefinitely if it is None. A later stored time is kept,
+    so that a message that arrives late does not shorten the window."""
     rows = Conversation.objects.filter(pk=chat.pk)
     if until:
         rows = rows.exclude(reply_window_expires_at__gte=until)
@@ -125,8 +125,8 @@ def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
 
 
 def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
-    """Record whether the channel's account can send to these chats. Ended chats are left out; they
-    are updated when their customers write again."""
+    """Record whether the channel's account can send to these chats. Ended chats are left out; an
+    ended chat is updated if its customer writes again."""
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
 
@@ -137,15 +137,15 @@ def set_provider_user_id(chats: QuerySet[Conversation], user_id: str) -> None:
 
 
 def close_reply_window(chat: Conversation) -> None:
-    """Close the reply window now, because the provider reports that it is over."""
+    """Close the reply window now, because the provider reports that it has closed."""
     now = timezone.now()
     rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__lt=now)
     rows.update(reply_window_expires_at=now)
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """Replace the text of a message that its sender edited; its files stay. Older edits are
-    ignored."""
+    """Replace the text of a message that its sender edited; its files stay. An edit that is older
+    than the last one is ignored."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
@@ -167,8 +167,8 @@ def unsend(message: Message, *, at: datetime) -> None:
 
 
 def react(message: Message, *, reaction: str | None, at: datetime) -> None:
-    """Set the customer's reaction to a message, or (None) remove it. Older reactions are
-    ignored."""
+    """Set the customer's reaction to a message, or remove it if `reaction` is None. A reaction that
+    is older than the last one is ignored."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.customer_reacted_at and row.customer_reacted_at > at:
@@ -180,7 +180,7 @@ def react(message: Message, *, reaction: str | None, at: datetime) -> None:
 
 
 def history(client: Client, *, bot: Bot, channel: MessagingChannel) -> QuerySet[Message]:
-    """All messages of a bot's chats on a channel, without notes; unordered, so the caller orders
-    and pages them."""
+    """All messages of a bot's chats on a channel, without notes. They are unordered; the caller
+    orders and pages them."""
     rows = Message.objects.for_client(client)
     return rows.filter(conversation__bot=bot, conversation__channel=channel, is_note=False)

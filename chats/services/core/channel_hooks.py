@@ -9,9 +9,9 @@ from chats.models import Conversation, Customer, Message
 
 
 class ChannelSender(Protocol):
-    """Enqueues jobs that send to a provider; `channels_app.services.outbox` implements it. Call its
-    methods in the transaction that stores what they send, and only for chats on messaging channels.
-    """
+    """Enqueues jobs that send to a provider; `channels_app.services.outbox` implements it. Call the
+    `enqueue_…` methods in the transaction that stores what they send, and only for chats on
+    messaging channels."""
 
     def enqueue_message(self, message: Message) -> None:
         """Send a message by the bot, an agent or the system to the customer."""
@@ -23,7 +23,7 @@ class ChannelSender(Protocol):
         """Show the customer that an agent has read their messages."""
 
     def enqueue_typing(self, chat: Conversation, *, is_typing: bool) -> None:
-        """Show the customer that an agent is typing, or has stopped."""
+        """Show the customer that an agent is typing, or has stopped typing."""
 
     def enqueue_survey(self, chat: Conversation) -> None:
         """Ask the customer to rate an ended chat."""
@@ -34,7 +34,7 @@ class ChannelSender(Protocol):
 
 
 class ChannelFields(TypedDict, total=False):
-    """What a channel knows about a customer's message besides its content."""
+    """What a channel knows about a customer's message in addition to its content."""
 
     provider_message_id: str | None
     in_reply_to: Message | None

@@ -1,4 +1,4 @@
-"""Conversations: opening, finding and locking them, and their own events."""
+"""Opens, finds and locks conversations, identifies their customers, and announces their changes."""
 
 import uuid
 from dataclasses import replace
@@ -68,14 +68,16 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats of the key's bot, or of its client if the key serves all bots; no previews."""
+    """The chats of the key's bot, or of the whole client if the key serves all bots; no
+    previews."""
     of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see: a person sees all chats of the client, a secret key those
-    of `visible_to_key`, and a public key only those that it opened for this visitor."""
+    """The chats that the caller may see. A person sees all chats of the client, a secret key sees
+    the chats of `visible_to_key`, and a public key only the chats that it opened for this visitor.
+    """
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
@@ -87,14 +89,14 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
 
 
 def get(caller: Principal, **by: Any) -> Conversation:
-    """The conversation with this `pk` or `chat_code`, if the caller may see it; else 404."""
+    """The conversation with this `pk` or `chat_code`; 404 if the caller may not see it."""
     rows = visible_to_caller(caller).select_related("customer", "assignee", "last_message")
     return first_or_404(rows.filter(**by))
 
 
 def place_in_queue(chat: Conversation) -> int | None:
-    """The chat's place among the bot's open chats that wait for an agent, from 1, the most urgent
-    first; None if it does not wait."""
+    """The chat's place, counted from 1, among the bot's open chats that wait for an agent. They are
+    ordered by priority, then by wait. None if the chat does not wait."""
     if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
         return None
     waiting = Conversation.objects.filter(
@@ -113,7 +115,7 @@ def place_in_queue(chat: Conversation) -> int | None:
 def open_chat(
     bot: Bot, *, customer: Customer, **fields: Unpack[ConversationFields]
 ) -> LockedConversation:
-    """Store and announce a new conversation; it starts in the queue if the bot is off. 403
+    """Store and announce a new conversation. It starts in the queue if the bot is off. 403
     `customer_blocked` for a blocked customer."""
     reason = bot_off_reason(bot)
     with transaction.atomic():
@@ -137,8 +139,9 @@ def open_chat(
 
 
 def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
-    """Update a chat's customer; fields that are left out keep their values. With the external id of
-    another customer, the chat moves to that customer; from a public key, the id must be signed."""
+    """Update a chat's customer; fields that are left out keep their values. If `info` has the
+    external id of another customer, the chat moves to that customer. A public key must send the
+    signature of the external id."""
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
             bot = bot_for_key(caller.key, None)
@@ -158,7 +161,8 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
-    that customer as its visitor. Chats of a customer who has another external id stay there."""
+    that customer as its visitor. Chats of a customer who has a different external id do not move.
+    """
     may_move = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(visitor).filter(may_move).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
@@ -171,8 +175,8 @@ def identify_visitor(
     caller: Principal, identity: VisitorIdentity
 ) -> tuple[str | None, list[Conversation]]:
     """The visitor token and the newest chats of the customer with this external id; (None, []) if
-    there is no such customer. A secret key gets no token; from a public key, the id must be signed,
-    else 401."""
+    there is no such customer. A secret key gets no token. 401 if a public key sends an id without
+    a valid signature."""
     external_id, token = identity.external_id, None
     if caller.key and caller.is_public_key:
         bot = bot_for_key(caller.key, None)
@@ -191,13 +195,13 @@ def lock(chat: Conversation) -> LockedConversation:
     """The chat's current row, locked until the transaction ends; 404 if it was deleted.
 
     Messages and events get their numbers under this lock. After waiting for the lock, PostgreSQL
-    reads this row again, but the joined rows are still as they were before the wait. So only rows
-    that rarely change are joined; the assignee is not one of them. If the chat moved to another
+    reads this row again, but the joined rows are still as they were before the wait. Therefore,
+    only rows that rarely change are joined, and the assignee is not. If the chat moved to another
     customer during the wait, the join finds nothing, and the second query finds the chat.
     """
     row = fast_sql.lock_chat(chat.pk) or fast_sql.lock_chat(chat.pk)
     if row is None:
-        raise NotFound  # deleted meanwhile
+        raise NotFound  # the chat was deleted
     return LockedConversation(row)
 
 
@@ -214,7 +218,7 @@ def lock_for_reply(message: Message) -> LockedForReply:
     with the message are not read again."""
     found = fast_sql.lock_for_reply(message)
     if found is None:
-        raise NotFound  # deleted meanwhile
+        raise NotFound  # the chat was deleted
     chat, is_answered, scope = found
     return LockedForReply(LockedConversation(chat), is_answered, scope)
 
@@ -237,8 +241,8 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot with which a key opens a chat: the key's own bot or, if it has none, the requested
-    one. 404 if the key belongs to another bot."""
+    """The bot with which a key opens a chat: the key's own bot or, if the key has none, the
+    requested bot. 404 if the key belongs to a bot other than the requested one."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise NotFound("This key serves another bot.", field="bot_id")
     return bots.for_key(key, bot_id=bot_id, location="body")

@@ -1,4 +1,4 @@
-"""Customers: what is known about the people who write."""
+"""Finds, creates, updates and merges customers."""
 
 import logging
 import re
@@ -37,12 +37,12 @@ _FIELDS = ("name", "email", "phone", "avatar_url")
 # Values of customer-info fields with these names are stored in the customer's columns.
 _ANSWER_COLUMNS = ("name", "email", "phone")
 _SEARCHED = ("name", "email", "phone", "external_id")
-# The trigram index needs three letters or digits in a row to find anything.
+# A search text that the trigram index can find: it needs three letters or digits in a row.
 INDEXED = re.compile(r"[^\W_]{3}")
 
 
 def search(client: Client, q: str) -> QuerySet[Customer]:
-    """Customers with `q` in a field, or at its beginning if `q` is too short for the index."""
+    """Customers with a field that contains `q` or, if the index cannot find `q`, begins with it."""
     part = "icontains" if INDEXED.search(q) else "istartswith"
     like = Q()
     for column in _SEARCHED:
@@ -51,14 +51,14 @@ def search(client: Client, q: str) -> QuerySet[Customer]:
 
 
 def ensure_not_blocked(customer: Customer) -> None:
-    """403 `customer_blocked` while the customer is blocked."""
+    """Raise 403 `customer_blocked` while the customer is blocked."""
     if customer.is_blocked:
         raise CustomerBlocked
 
 
 def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
-    """403 `customer_blocked` while a chat's customer is blocked, or another customer who has
-    `sender_id` as external id or as id."""
+    """Raise 403 `customer_blocked` if the chat's customer is blocked, or if the customer whose
+    external id or id is `sender_id` is blocked."""
     ensure_not_blocked(customer)
     if sender_id in {None, str(customer.pk), customer.external_id}:
         return
@@ -71,9 +71,9 @@ def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
-    """The customer of a chat that a visitor or the client's server opens, created if needed. 422 if
-    a customer-info field that the bot requires before a chat is missing or invalid; then nothing is
-    changed."""
+    """The customer of a chat that a visitor or the client's server opens, created if needed. If a
+    customer-info field that the bot requires before a chat is missing or invalid, nothing is
+    changed and 422 is raised."""
     with transaction.atomic():
         customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
         _check_answers(bot, info, known=answers(customer))
@@ -90,8 +90,8 @@ def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
-    """422 if a value does not fit the bot's customer-info fields; `location`: where `info` is in
-    the body."""
+    """Raise 422 if a value does not fit the bot's customer-info fields. `location` is the path of
+    `info` in the request's body."""
     _check_answers(bot, info, at=("body", *location, "attributes"))
 
 
@@ -121,8 +121,8 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = 
             with transaction.atomic():
                 return Customer.objects.create(client=client, external_id=info.external_id, **given)
         except IntegrityError:
-            # Another request may just have created this customer. If that customer was merged
-            # meanwhile, no row has this external id any more: try again.
+            # Another request may just have created this customer. If it has already been merged
+            # into another customer, no row has this external id any more: try again.
             with suppress(Customer.DoesNotExist):
                 existing = Customer.objects.for_client(client).get(external_id=info.external_id)
                 return update(existing.pk, info, by_public_key=by_public_key)
@@ -131,9 +131,9 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = 
 def update(
     customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_public_key: bool = False
 ) -> Customer:
-    """Overwrite the given fields and merge the attributes; null removes an attribute. With a public
-    key, only fields that visitors wrote (`Customer.self_reported_fields`) are overwritten, and 403
-    if the customer is blocked."""
+    """Overwrite the given fields and merge the attributes; null removes an attribute. A public key
+    can set empty fields, but overwrite only those in `Customer.self_reported_fields`, which
+    visitors wrote; it gets 403 if the customer is blocked."""
     customer = _lock(customer_id)
     if by_public_key:
         ensure_not_blocked(customer)
@@ -147,14 +147,14 @@ def update(
 def updated_self_reported(
     customer: Customer, names: Sequence[str], *, by_public_key: bool
 ) -> list[str]:
-    """`Customer.self_reported_fields` after a visitor, or somebody else, has written the fields
-    `names`."""
+    """The value of `Customer.self_reported_fields` after the fields `names` were written by a
+    visitor (`by_public_key`) or by somebody else."""
     unchanged = [name for name in customer.self_reported_fields if name not in names]
     return [*unchanged, *names] if by_public_key else unchanged
 
 
 def _overwritable(customer: Customer, info: CustomerInfo) -> CustomerInfo:
-    """The given fields without those that a visitor may not overwrite, because somebody else wrote
+    """`info` without the fields that a visitor may not overwrite, because somebody else wrote
     them."""
     protected = {
         name
@@ -175,9 +175,9 @@ def _names(info: CustomerInfo) -> list[str]:
 
 
 def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
-    """Store customer-info fields that the customer told the bot, and return the names of those that
-    were stored; known values are kept. In a preview nothing is stored, and all names are returned.
-    """
+    """Store the values of customer-info fields that the customer told the bot, and return the names
+    of the stored fields; known values are kept. In a preview nothing is stored, and all names are
+    returned."""
     if chat.is_preview or not given:
         return list(given)
     customer = _lock(chat.customer_id)
@@ -204,9 +204,9 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
 
 
 def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
-    """Update and return the customer whom `info` describes: the given one, unless it already has
-    another external id or somebody else has the given id; then the customer with that id, created
-    if needed."""
+    """Update and return the customer whom `info` describes. This is the given customer, unless it
+    has a different external id, or another customer has the id in `info`. In these cases, it is the
+    customer with the id in `info`, created if needed."""
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
     is_another = is_new_id and customer.external_id is not None
@@ -219,8 +219,9 @@ def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = Fals
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
     """Merge the customer `merged_id` into `customer_id`: chats, identities and attributes move, and
-    the row is deleted. If both have a value, that of `customer_id` is kept. `by` is None if a
-    provider reports it. 404 if either was merged meanwhile."""
+    the row `merged_id` is deleted. If both have a value, that of `customer_id` is kept, except that
+    the longer block and the wider opt-out apply. `by` is None if a provider reports that they are
+    the same person. 404 if either row no longer exists."""
     with transaction.atomic():
         # Chats are locked before customers everywhere. While the customers are locked, no new row
         # can reference either of them.
@@ -229,7 +230,7 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
         locked = {row.pk: row for row in rows.order_by("pk")}
         if len(locked) < 2:
-            raise NotFound  # merged meanwhile
+            raise NotFound  # merged or erased by another request
         remaining, merged = locked[customer_id], locked[merged_id]
         for relation in Customer._meta.related_objects:
             pointing = relation.related_model._base_manager.filter(**{relation.field.name: merged})
@@ -257,13 +258,14 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
 
 
 def set_opt_out(customer_id: int, opt_out: OptOut) -> None:
-    """Store which messages a customer no longer wants; announce the customer if that changed."""
+    """Store which messages a customer no longer wants; announce the customer if this changed."""
     with transaction.atomic():
         _change(_lock(customer_id), {"opt_out": opt_out})
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The known attributes, updated with the new ones; null removes one. 422 above the limits."""
+    """The known attributes, updated with the new ones; null removes an attribute. 422 if the result
+    exceeds a limit."""
     attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
@@ -273,7 +275,7 @@ def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, A
 
 
 def announce_update(customer: Customer) -> None:
-    """Announce a changed customer, unless it stands for a user who tries a bot."""
+    """Announce a changed customer, unless it represents a user who tries a bot."""
     if (customer.external_id or "").startswith(STAFF):
         return
     data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}
@@ -283,8 +285,8 @@ def announce_update(customer: Customer) -> None:
 def _change(
     customer: Customer, changes: Mapping[str, Any], *, must_announce: bool = False
 ) -> Customer:
-    """Write the columns that differ. The customer is announced if another column than
-    `self_reported_fields` differs, or if `must_announce`."""
+    """Write the columns that differ. The customer is announced if a column other than
+    `self_reported_fields` differs, or if `must_announce` is set."""
     changed = [name for name, value in changes.items() if getattr(customer, name) != value]
     for name in changed:
         setattr(customer, name, changes[name])

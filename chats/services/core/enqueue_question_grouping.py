@@ -7,8 +7,8 @@ from chatplatform import jobs
 
 
 def enqueue_grouping(bot: Bot, *, wait: timedelta = timedelta(seconds=5)) -> None:
-    """Have a bot's new unanswered questions grouped. A job that still waits serves further requests
-    too. Two jobs of a bot never run at once, because both could create the same group."""
+    """Enqueue a job that groups a bot's new unanswered questions, unless such a job is already
+    waiting. Two jobs for a bot never run at once, because both could create the same group."""
     key = f"group-questions:{bot.pk}"
     jobs.enqueue(
         "chats.group_questions",

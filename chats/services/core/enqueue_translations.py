@@ -10,7 +10,7 @@ from chats.models import Conversation, Message, SenderType
 
 
 def enqueue_for_agents(chat: Conversation, message: Message) -> None:
-    """Have a customer's message translated into the client's default language."""
+    """Enqueue the translation of a customer's message into the client's default language."""
     if chat.client.config.auto_translate and not message.metadata.get("no_words"):
         _enqueue(message, to=chat.client.default_language)
 
@@ -18,25 +18,26 @@ def enqueue_for_agents(chat: Conversation, message: Message) -> None:
 def enqueue_for_customer(
     chat: Conversation, message: Message, *, ordering_key: str | None = None
 ) -> None:
-    """Have an agent's message translated into the customer's language, unless it is a template. If
-    `ordering_key` is that of the job that sends the message to a channel, that job waits for the
-    translation."""
+    """Enqueue the translation of an agent's message into the customer's language, unless it is a
+    template. `ordering_key` is the key of the job that sends the message to a channel, if there is
+    one; that job then waits for the translation."""
     is_template = any(piece.get("template") for piece in message.content)
     if chat.client.config.auto_translate and not is_template:
         _enqueue(message, to=chat.language, ordering_key=ordering_key)
 
 
 def language_of_agent(chat: Conversation, text: str) -> str:
-    """The language of an agent's text. If it cannot be detected, it is the client's default
-    language if messages are translated, since the agent may not know the customer's language; else
-    the chat's language."""
+    """The language of an agent's text. If it cannot be detected and messages are translated, it is
+    the client's default language, because agents can then write in their own language. If messages
+    are not translated, it is the chat's language."""
     client = chat.client
     default = client.default_language if client.config.auto_translate else chat.language
     return detection.detect(text, default=default, offered=[chat.language])
 
 
 def for_customer(message: Message) -> str | None:
-    """The translation that the customer reads instead of an agent's text; None if there is none."""
+    """The translation that the customer reads instead of an agent's text; None if there is no
+    translation or no agent wrote the message."""
     if message.sender_type != SenderType.AGENT:
         return None
     return next(iter(message.translations.values()), None)

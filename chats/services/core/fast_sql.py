@@ -1,7 +1,7 @@
-"""The most frequent statements in plain SQL, and calls of the database functions that store
-messages.
+"""The most frequent statements in plain SQL, and calls of database functions.
 
-`chats_store_message` is in `chats/migrations/0001_store_message.sql`, `chats_receive_message` in
+Of the functions that store messages, `chats_store_message` is defined in
+`chats/migrations/0001_store_message.sql` and `chats_receive_message` in
 `0001_receive_message.sql`. docs/decisions/0038 gives the reasons.
 """
 
@@ -63,7 +63,7 @@ SELECT EXISTS (
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
 """
-# A single statement reads a single snapshot: if the job is gone, the job's reply is visible.
+# A single statement reads a single snapshot: if the job has ended, the job's reply is visible.
 _OUTCOME = f"""
 SELECT chat.status, chat.assign_type, chat.handoff_reason, EXISTS (
     SELECT FROM chatplatform_job
@@ -124,8 +124,8 @@ WHERE message.conversation_id = %s AND NOT message.is_note AND message.seq < %s
 ORDER BY message.seq DESC LIMIT 1
 """
 
-# Returns no row if the caller may not see the chat. Reads one message more than the limit, to know
-# whether there is a next page.
+# Returns no row if the caller may not see the chat. One message more than the limit is read, to
+# know whether there is a next page.
 _READ, _READ_BY_VISITOR = (
     f"""
 SELECT page.shown, page.last_seq, page.has_next FROM chats_conversation chat
@@ -149,7 +149,8 @@ WHERE {_VISIBLE}
 
 
 class LoadedMessage(NamedTuple):
-    """A message with its chat, which is not locked but has the related rows as in `lock_chat`."""
+    """A message with its chat. The chat is not locked; its related rows are loaded as in
+    `lock_chat`."""
 
     message: Message
     # Whether the bot or the platform has replied to it.
@@ -168,7 +169,7 @@ class TurnState(NamedTuple):
     assign_type: str
     handoff_reason: str | None
     is_reply_coming: bool
-    # About the reply by the bot or the system: None or False if there is no reply.
+    # The next four are about the reply by the bot or the system: None or False if there is none.
     replied_by: str | None
     asks_again: bool
     handed_over_for: str | None
@@ -194,7 +195,8 @@ class PlainMessage:
 
 
 def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
-    """Lock a chat and load it with its customer, bot, client and config; None if there is none.
+    """Lock a chat and load it with its customer, bot, client and config; None if the chat does not
+    exist.
 
     After a wait for the lock, the joined rows are as they were before the wait. They rarely change.
     """
@@ -221,8 +223,8 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
     """Lock the chat of a message; return the chat, whether the bot or the platform has replied to
     the message, and what the bot may reply. None if the chat was deleted.
 
-    The chat's customer, bot and client are those that were loaded with the message, unless the chat
-    has another one now. These rows rarely change.
+    The customer, bot and client that were loaded with the message are kept, unless the chat now has
+    a different one. These rows rarely change.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_FOR_REPLY, [message.pk])
@@ -237,8 +239,8 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
 
 
 def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
-    """The current state of the reply to a customer's message; `ordering_key` is that of the reply
-    jobs of its chat."""
+    """The current state of the reply to a customer's message. `ordering_key` is the key of the
+    chat's reply jobs."""
     values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
     values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
     with connection.cursor() as cursor:
@@ -252,8 +254,8 @@ def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnSta
 def latest_lines(
     chat_id: uuid.UUID, *, after: int, before: int, limit: int
 ) -> list[tuple[str, str]]:
-    """Sender type and text of the last `limit` messages between two seqs, oldest first and without
-    notes."""
+    """The sender type and the text of the last `limit` messages between two seqs, oldest first and
+    without notes."""
     with connection.cursor() as cursor:
         cursor.execute(_LINES, [chat_id, after, before, limit])
         rows: list[tuple[str, str]] = cursor.fetchall()
@@ -296,7 +298,7 @@ def store_message(
     """Append a message to its conversation, update the conversation's counters, and announce the
     message if `is_announced`.
 
-    `links` are the signed links to the message's stored files, by attachment id. The number, time
+    `links` are the signed links to the message's stored files, by attachment id. The `seq`, time
     and recipient of `message` are set from the stored row.
     """
     event = uuid7() if is_announced else None
@@ -324,8 +326,8 @@ def receive_message(
     """Store a customer's message in a chat that the caller may see, and enqueue its reply.
 
     Returns None and changes nothing if the message needs more than the database function can do.
-    `is_short` says whether a chat that waits for an agent for lack of credits still lacks them; it
-    is called only for such a chat.
+    `is_short` is called only if the chat waits for an agent because credits were lacking; it says
+    whether they are still lacking.
     """
     values = _parameters(caller, chat_id) | {
         "message": uuid7(),
@@ -354,10 +356,11 @@ def receive_message(
 def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> tuple[str, int | None] | None:
-    """The messages after a seq, without notes and oldest first, as comma-separated JSON objects in
-    the caller's shape, with the last message's seq if more follow, else None.
+    """A pair: the messages after a seq, and the last message's seq if more follow, else None. None
+    instead of the pair if the caller may not see the chat.
 
-    Returns None instead of the pair if the caller may not see the chat.
+    The messages are comma-separated JSON objects, oldest first and without notes, of the shape
+    `VisitorMessage` for a public key, else `Message`.
     """
     statement = _READ_BY_VISITOR if caller.is_public_key else _READ
     with connection.cursor() as cursor:

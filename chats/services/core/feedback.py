@@ -24,9 +24,9 @@ class FeedbackGiven(ApiError):
 
 
 def submit(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
-    """Store a rating of a chat or of one message and announce it. A second rating corrects the
-    first within the client's `feedback_edit_minutes`; after that it is a 409. 403 if the customer
-    is blocked."""
+    """Store a rating of a chat or of one message and announce it. Within the client's
+    `feedback_edit_minutes`, a second rating corrects the first; after that, it raises 409. 403 if
+    the customer is blocked, 404 if the chat has no such message by the bot or an agent."""
     message = _rated_message(chat, body)
     values = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():
@@ -44,8 +44,8 @@ def submit(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
 
 
 def request_rating(chat: LockedConversation) -> None:
-    """Ask the customer of an ended chat for a rating, once, and only if they got an answer.
-    Messaging channels send their own survey."""
+    """Ask the customer of an ended chat for a rating: once, and only if they got an answer and are
+    not blocked. On messaging channels, a separate survey asks for it."""
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
         return
     if chat.customer.is_blocked:
@@ -66,7 +66,7 @@ def request_rating(chat: LockedConversation) -> None:
 
 
 def is_given(chat: Conversation) -> bool:
-    """Whether an ended chat has its rating."""
+    """Whether the chat has ended and has a rating."""
     ratings = Feedback.objects.filter(conversation=chat, message=None)
     return chat.status == Status.ENDED and ratings.exists()
 

@@ -1,4 +1,4 @@
-"""Handovers from the bot to a person that are not replies to a message, and the message that the
+"""Hands chats over from the bot to a person outside of a reply, and tells customers that the
 company is closed. `reply.publishing` hands over in a reply."""
 
 from django.db.models import Q
@@ -27,8 +27,9 @@ def hand_over(
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Outside business hours, tell a customer whose chat the bot does not have that the company is
-    closed: once until the next opening, and not if an agent has written since it closed."""
+    """Outside business hours, tell the customer that the company is closed, unless the bot has the
+    chat. The customer is told once until the next opening, and not at all if an agent has written
+    since the company closed."""
     if chat.assign_type == AssignType.BOT:
         return
     reply = platform_messages.out_of_hours(language=language, chat=chat)

@@ -1,9 +1,9 @@
-"""The life of a conversation: all changes of its status, its owner and its priority.
+"""All changes to the status, owner and priority of a conversation.
 
-`status` says whether it is being worked on, paused or closed; `assign_type` says who must act next.
-Each function is one move: it refuses what is not allowed, adds 1 to `version`, and announces the
-change. A change of priority is not a move: it keeps `version`, so that a reply that is being
-written is not dropped. No other module writes these columns of an existing row.
+`status` says whether it is open, snoozed or ended; `assign_type` says who must act next. Each
+change of status or owner is a move, which adds 1 to `version` and is announced. A change of
+priority is announced too, but keeps `version`, so that a reply that is being written is not
+dropped. No other module writes these columns of an existing row.
 """
 
 from datetime import datetime
@@ -135,7 +135,7 @@ def prioritize(chat: LockedConversation, priority: Priority, *, by: User) -> Non
 
 
 def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
-    """Pause the chat until a time, or until the customer writes."""
+    """Pause the chat until a time, or until the customer writes if that is earlier."""
     ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     _announce(chat, "conversation.snoozed", by=by)
@@ -177,8 +177,8 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
 
 
 def reopen(chat: LockedConversation) -> None:
-    """Reopen an ended conversation, because its customer writes soon after its end. The bot gets it
-    or, if the bot is off, the queue. The bot ignores the messages from before the end."""
+    """Reopen an ended conversation whose customer writes soon after its end. It goes to the bot or,
+    if the bot is off, to the queue. The bot ignores the messages from before the reopening."""
     reason = conversations.bot_off_reason(chat.bot)
     _move(
         chat,
@@ -216,20 +216,21 @@ def reopen_for_agent(chat: LockedConversation, *, by: User) -> None:
 def _announce(
     chat: LockedConversation, event_type: str, *, by: User | None = None, **extra: Any
 ) -> None:
-    """Announce a move, with the person who made it."""
+    """Announce a change, with the person who made it, if any."""
     person = Identity.from_row(by).model_dump() if by else None
     conversations.announce_change(chat, event_type, by=person, **extra)
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:
-    """409 `chat_ended` if the chat has ended."""
+    """Raise 409 `chat_ended` if the chat has ended."""
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded
 
 
 def ensure_can_reply(chat: LockedConversation) -> None:
-    """409 `chat_ended` if the chat has ended, `channel_not_connected` if its account cannot send,
-    `reply_window_closed` if the channel's reply window is over."""
+    """Raise 409 if no message can be sent: `chat_ended` if the chat has ended,
+    `channel_not_connected` if the channel's account cannot send, `reply_window_closed` if the
+    channel's reply window has closed."""
     ensure_not_ended(chat)
     ensure_reachable(chat)
     window_ends_at = chat.reply_window_expires_at
@@ -238,28 +239,30 @@ def ensure_can_reply(chat: LockedConversation) -> None:
 
 
 def ensure_reachable(chat: LockedConversation) -> None:
-    """409 `channel_not_connected` if the channel's account was disconnected or its token has
-    expired."""
+    """Raise 409 `channel_not_connected` if the channel's account cannot send, because it was
+    disconnected or its token has expired."""
     if not chat.is_reachable:
         raise ChannelNotConnected
 
 
 def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
-    """409 `already_assigned` if another agent has the chat, unless the caller is an admin."""
+    """Raise 409 `already_assigned` if another agent has the chat and the caller is not an admin."""
     if chat.assignee_id not in {None, by.pk} and not by.is_admin:
         raise AlreadyAssigned(chat)
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may not have chats. The lock makes a change of the user's rights
-    wait for this move, so that the job that then moves their chats to the queue finds this chat."""
+    """Raise 409 `agent_gone` if the user may not have chats. The row is locked, so that a change to
+    the user's rights waits for this move. The job that then moves their chats to the queue finds
+    this chat, too."""
     rows = team_notifications.team(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone
 
 
 def _unanswered_since(chat: Conversation) -> datetime | None:
-    """The time of the last message if the customer wrote it, else None; history does not count."""
+    """The time of the last message if the customer wrote it, else None. Notes and messages that
+    were added as history are ignored."""
     rows = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
     last = rows.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None

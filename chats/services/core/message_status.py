@@ -36,9 +36,9 @@ class ChannelReports(ApiError):
 
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
-    """Record which messages the customer's website or app reports as delivered or read: all, or all
-    up to a given one. 409 for a chat on a messaging channel, 404 if the chat has no such message.
-    """
+    """Record that the customer's website or app reports messages as delivered or read: all
+    messages, or all up to a given one. 409 for a chat on a messaging channel, 404 if the chat has
+    no such message."""
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)
@@ -54,16 +54,16 @@ def report(chat: Conversation, body: message_shapes.ArrivalReport, status: Messa
 
 
 def record_read_by_agent(chat: Conversation) -> None:
-    """Record that an agent has read the customer's messages. Does nothing in previews, and on
-    messaging channels, which show this to their customers themselves."""
+    """Record that an agent has read the customer's messages. Does nothing in previews, or on
+    messaging channels, where the provider gets a read receipt instead."""
     if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         record_arrival(chat, _unread(rows), MessageStatus.READ, at=timezone.now())
 
 
 def record_translated(message: Message) -> None:
-    """Set an agent's message from read back to delivered, because the customer has not read its
-    translation."""
+    """Change the status of an agent's message from read back to delivered, because the customer has
+    not read its new translation."""
     if message.sender_type == SenderType.AGENT and message.status == MessageStatus.READ:
         write(message, status=MessageStatus.DELIVERED, read_at=None)
 
@@ -83,7 +83,7 @@ def record_sent(message: Message, *, provider_message_id: str) -> None:
 
 
 def record_failed(message: Message, *, error: str) -> None:
-    """Record why the message will not arrive; ignored if it has arrived or has failed before."""
+    """Record why the message will not arrive. Does nothing if it has arrived or already failed."""
     with transaction.atomic():
         chat, row = lock(message)
         if row.status in {MessageStatus.DELIVERED, MessageStatus.READ, MessageStatus.FAILED}:
@@ -118,7 +118,8 @@ def announce_message(chat: LockedConversation, event_type: str, message: Message
 def record_arrival(
     chat: Conversation, message_ids: Iterable[uuid.UUID], status: MessageStatus, *, at: datetime
 ) -> None:
-    """Record that messages were delivered, or that they were read and so delivered too."""
+    """Record that messages were delivered or, if `status` is `read`, that they were both delivered
+    and read."""
     is_read = status == MessageStatus.READ
     earlier = {MessageStatus.PENDING, MessageStatus.SENT, MessageStatus.FAILED}
     if is_read:
@@ -135,7 +136,7 @@ def record_arrival(
 
 
 def _unread(rows: QuerySet[Message]) -> QuerySet[Message, uuid.UUID]:
-    """Ids of the messages that are not read yet; imported history is left out."""
+    """Ids of the messages that are not read yet; messages added as history are left out."""
     return rows.filter(sent_at=None).exclude(status=MessageStatus.READ).values_list("pk", flat=True)
 
 

@@ -1,4 +1,5 @@
-"""Messages: numbered without gaps, announced, and stored one by one by `chats_store_message`."""
+"""Stores, changes and finds messages. `chats_store_message` stores each new message, and numbers
+the messages of a chat without skipping. Imports use `store_in_bulk` instead."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -75,7 +76,7 @@ class Author:
 
 
 class MessageFields(channel_hooks.ChannelFields, total=False):
-    """Columns of a new message besides its author and its content."""
+    """Columns of a new message in addition to its author and its content."""
 
     language: str
     client_message_id: str | None
@@ -94,9 +95,10 @@ def append(
     content: list[dict[str, Any]],
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Store a message at the end of a conversation, announce it and, on a messaging channel, send
-    it. History (`sent_at`), messages of previews and the welcome are neither announced nor sent.
-    403 `customer_blocked` for a message of a blocked customer, unless it is history."""
+    """Store a message at the end of a conversation and announce it. On a messaging channel, enqueue
+    a job that sends it. History (`sent_at`), messages of previews and the welcome are neither
+    announced nor sent. 403 `customer_blocked` for a message from a blocked customer, unless it is
+    history."""
     if author.type == SenderType.CUSTOMER and not fields.get("sent_at"):
         customers.ensure_may_write(chat.customer, sender_id=author.id)
     message = Message(
@@ -123,9 +125,9 @@ def append_sentence(
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
-    """Store one of the platform's sentences as a message, by default of the system. A message of
-    the system becomes a note on the client's `silent_channels`. The citations are also stored in
-    the first piece of the content."""
+    """Store one of the platform's sentences as a message, by default from the system. On the
+    client's `silent_channels`, a message from the system becomes a note. The citations are also
+    stored in the first piece of the content."""
     fields["language"] = reply.language
     if author.type == SenderType.SYSTEM and chat.channel in chat.client.config.silent_channels:
         fields["is_note"] = True
@@ -136,22 +138,23 @@ def append_sentence(
 
 
 def store_in_bulk(rows: Collection[Message]) -> None:
-    """Store messages of any age as they are, and update the counters of their chats, which must be
-    locked."""
+    """Store messages of any age as they are, and update the counters of their chats. The chats must
+    be locked."""
     Message.objects.bulk_create(rows)
     count_stored({row.conversation_id for row in rows})
 
 
 def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Set the chats' counters from their stored messages; the chats must be locked."""
+    """Update the chats' counters from their stored messages. Counts never decrease. The chats must
+    be locked."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Store the bot's welcome, if it has one and is on, as the first message of a new chat. The
-    welcome has a number, but changes no counters or times, and it is not searched, announced or
-    sent to a channel."""
+    """Store the bot's welcome as the first message of a new chat, if the bot has one and is not
+    disabled. The welcome has a number, but does not change the chat's counts or times, and it is
+    not searched, announced or sent to a channel."""
     welcome = platform_messages.welcome(language=chat.language, chat=chat)
     if welcome and not chat.bot.is_disabled:
         append_sentence(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
@@ -194,8 +197,8 @@ def append_by_agent(
 
 
 def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
-    """Store a message that the client's own assistant sends as the bot; 409 if an agent has the
-    chat, or if nothing can be sent in it."""
+    """Store a message that the client's own assistant sends as the bot. 409 if an agent has the
+    chat, or if no message can be sent in it."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         author = Author.bot_of(chat)
@@ -222,9 +225,9 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; None if there is none, 409 if somebody else
-    used the id. Of an agent, the user id is compared too; a customer's id is not, because a merge
-    changes it."""
+    """The message that the author sent with this id; None if there is none. 409 if somebody else
+    used the id, or if the stored message is a note and this one is not, or the reverse. Agents are
+    compared by their ids; customers are not, because a merge changes a customer's id."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)
@@ -251,13 +254,13 @@ def build_content(
 
 
 def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All text in a message's content, with transcripts, for the bot and the search."""
+    """All text in a message's content, including transcripts, for the bot and for searches."""
     texts = (piece.get(name) for piece in content for name in ("text", "transcript"))
     return "\n".join(filter(None, texts))
 
 
 def replace_text(message: Message, text: str, *, at: datetime) -> None:
-    """Write the new text of an edited message; its files stay, its translations are removed."""
+    """Write the new text of an edited message. Its files stay; its translations are removed."""
     others = [piece for piece in message.content if piece["type"] != "text"]
     content = [*text_content(text), *others]
     message_status.write(
@@ -266,7 +269,7 @@ def replace_text(message: Message, text: str, *, at: datetime) -> None:
 
 
 def clear(message: Message, *, at: datetime) -> None:
-    """Mark a message as deleted: its text and files are removed, the empty row stays."""
+    """Mark a message as deleted. Its text and files are removed; the empty row stays."""
     message_status.write(message, content=[], text="", translations={}, metadata={}, deleted_at=at)
     attachments.remove_for_message(message)
 
@@ -284,8 +287,8 @@ def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
 
 
 def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
-    """The texts of the customer's three latest answered messages before `before_seq`, the latest
-    first."""
+    """The texts of the customer's latest answered messages before `before_seq`: at most three, the
+    latest first."""
     replies = Message.objects.filter(
         conversation=chat,
         seq__gt=chat.read_from_seq,
@@ -309,14 +312,15 @@ def has_greeted(chat: Conversation, *, before_seq: int) -> bool:
 
 
 def history(chat: Conversation) -> QuerySet[Message]:
-    """The messages that the customer may read, unordered; the caller orders and pages them."""
+    """The messages that the customer may read. They are unordered; the caller orders and pages
+    them."""
     rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat, is_note=False)
 
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A list page of a chat's `history`, oldest first, in the caller's shape; 404 if the caller may
-    not see the chat."""
+    """A list page of a chat's `history`, oldest first, for a caller with an API key; 404 if the
+    caller may not see the chat. A public key gets the shape `VisitorMessage`."""
     of = list_of(query)
     (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
@@ -330,9 +334,9 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Have a message to the customer translated, if an agent wrote it, and sent, if the chat is on
-    a messaging channel. Does nothing for a message that came from the channel, which has a
-    provider's id."""
+    """Enqueue the jobs that a new message to the customer needs: a translation if an agent wrote
+    it, and a job that sends it if the chat is on a messaging channel. A message with a provider's
+    id came from the channel, so nothing is enqueued for it."""
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None

@@ -16,7 +16,7 @@ from chats.shapes.platform_messages import (
 from identity.models import ClientConfig, User
 from identity.services import configs
 
-# Messages that have a column of their own in the client's config.
+# Messages that have a separate column in the client's config.
 _COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
 
 
@@ -26,7 +26,8 @@ def of_config(config: ClientConfig) -> PlatformWords:
 
 
 def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformWords:
-    """Replace all of the client's own texts; other messages get the platform's texts again."""
+    """Replace all of the client's own texts. Messages that are left out get the platform's texts
+    again."""
     own: dict[str, dict[str, str]] = {
         word.name: {code: text for code, text in word.own.items() if text.strip()}
         for word in body.words
@@ -43,7 +44,8 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
 def change(
     config: ClientConfig, texts: Mapping[str, str], *, language: str, by: User
 ) -> PlatformWords:
-    """Change the client's texts of some messages in one language; all others stay as they are."""
+    """Change the client's texts for some messages in one language; all other texts stay as they
+    are."""
     with transaction.atomic():
         current = configs.lock(config)
         words = [

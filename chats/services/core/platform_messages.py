@@ -1,4 +1,4 @@
-"""The platform's own messages to customers, in the client's texts or those of `phrasebook`."""
+"""The platform's own messages to customers, with the client's texts or those in `phrasebook`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from bots.language.phrasebook import base_of
 from bots.services import bots, business_hours, customer_info
 from chats.models import Conversation, text_content
 
-# The language to use if there is no text even in the client's default language.
+# The language to use if there is no text in the client's default language either.
 _FALLBACK_LANGUAGE = "en"
 
 
@@ -19,7 +19,7 @@ class ReplyText(NamedTuple):
 
     text: str
     language: str
-    # The texts of the buttons below it; the customer sends the text of the button that they choose.
+    # The texts of the buttons below the text. The customer sends the text of the chosen button.
     choices: tuple[str, ...] = ()
 
     @property
@@ -37,7 +37,7 @@ def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
 
 
 def greeting(*, language: str, chat: Conversation) -> ReplyText:
-    """The bot's welcome message, or else the client's or the platform's greeting."""
+    """The bot's welcome message; else the client's greeting, else the platform's."""
     client_texts = _client_texts("greeting", chat)
     return _choose(
         language, chat, chat.bot.welcome_message, client_texts, _platform_texts("greeting")
@@ -52,15 +52,16 @@ def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
-    """Asks the customer to confirm a function call, which `action` describes."""
+    """The question that asks the customer to confirm a function call; `action` describes the
+    call."""
     question = sentence("confirm", language=language, chat=chat)
     # Not str.format(), because the action contains text that customers wrote.
     return question._replace(text=question.text.replace("{action}", action))
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
-    """Asks for a customer-info field: the client's own question, or else the platform's with the
-    field's label.
+    """The question for a customer-info field: the client's own, or else the platform's question
+    with the field's label.
 
     If the client's question is only in the bot's default language, but the label is in the
     customer's language, the platform's question is asked.
@@ -81,8 +82,8 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> ReplyText:
-    """Says whose assistant the bot is and, if the client hands over on request, that the customer
-    can ask for a person."""
+    """The text that says whose assistant the bot is and, if the client hands over on request, that
+    the customer can ask for a person."""
     reply = sentence("about_bot", language=language, chat=chat)
     text = reply.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
@@ -94,8 +95,8 @@ def about_bot(*, language: str, chat: Conversation) -> ReplyText:
 def ask_again(
     headings: Sequence[str], *, person: bool, language: str, chat: Conversation
 ) -> ReplyText:
-    """Asks the customer to rephrase the question, or to choose one of the headings or, if `person`,
-    a person."""
+    """The request to rephrase the question. Instead, the customer can choose one of the headings,
+    if there are any, or a person, if `person` is set."""
 
     def say(name: str) -> str:
         return sentence(name, language=reply.language, chat=chat).text
@@ -110,7 +111,8 @@ def ask_again(
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
-    """Says that a person will answer or, outside business hours, that the company is closed."""
+    """The text that says that a person will answer or, outside business hours, that the company is
+    closed. If a call needs an approval, the text says so instead."""
     if reason == "approval_needed":
         # The client's `handoff_message` is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
@@ -124,8 +126,8 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
-    """Says that the company is closed; None within business hours, or if the client has no text for
-    it."""
+    """The text that says that the company is closed; None within business hours, or if the client
+    has no such text."""
     texts = chat.client.config.out_of_hours_message
     return _closed_message(language, chat) if texts and not _is_open(chat) else None
 
@@ -153,8 +155,8 @@ def _platform_texts(name: str) -> Mapping[str, str]:
 
 
 def _choose(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
-    """The text from the first source that has it in the language; else in the bot's default
-    language, in the client's, or in English."""
+    """The text from the first source that has it in the language. If no source has it, the bot's
+    default language is tried, then the client's. Last, the last source's English text is used."""
     language = _supported_language(language, chat)
     for code in (language, chat.bot.default_language, chat.client.default_language):
         if reply := next(filter(None, (_find(source, code) for source in sources)), None):
@@ -169,8 +171,8 @@ def _supported_language(language: str, chat: Conversation) -> str:
 
 
 def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
-    """The source's text in the language, else in the language without its region, else in another
-    region of it; None if it has none of these."""
+    """The source's text in the language, else in the language without its region, else for another
+    of its regions; None if the source has none of these."""
     base = base_of(language)
     regions = (code for code in source if code.startswith(f"{base}-"))
     codes = (language, base, *regions)

@@ -1,5 +1,5 @@
-"""Which of a client's people are online and which agent is typing in a chat, stored in Valkey; and
-how long agents usually take to answer.
+"""Knows which of a client's users are online and which agent is typing in a chat, both stored in
+Valkey, and how long agents usually take to answer.
 
 Presence only decides who is assigned and notified. Without Valkey, nobody counts as online, so
 chats wait in the queue, and everyone is notified.
@@ -24,8 +24,8 @@ from identity.models import AssignStrategy, Client, Role, User
 ONLINE_SECONDS = 90
 TYPING_SECONDS = 10
 _best_effort = valkey.BestEffort("presence unknown")
-# The usual wait is computed from the newest `_MAX_EXAMINED` conversations of `_PERIOD`, of which an
-# agent must have answered `_MIN_ANSWERED` after a handover.
+# The usual wait is computed from the newest `_MAX_EXAMINED` conversations of `_PERIOD`. Agents must
+# have answered at least `_MIN_ANSWERED` of them after a handover.
 _MAX_EXAMINED, _MIN_ANSWERED, _CACHE_SECONDS = 1_000, 5, 600
 _PERIOD = timedelta(days=30)
 _USUAL_WAIT = """
@@ -49,8 +49,8 @@ _USUAL_WAIT = """
 
 def touch(user: User) -> None:
     """Count a person as online for the next 90 seconds; does not fail without Valkey. If they were
-    offline before, waiting chats are assigned, if the client assigns by strategy. Viewers never
-    count as online."""
+    offline before and the client assigns by strategy, the assignment of waiting chats is enqueued.
+    Viewers never count as online."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return
@@ -60,7 +60,7 @@ def touch(user: User) -> None:
 
 
 def online(client_id: int) -> set[int]:
-    """Ids of the client's people who are online; empty if Valkey is unavailable."""
+    """Ids of the client's users who are online; empty if Valkey is unavailable."""
 
     def read(client: redis.Redis) -> set[int]:
         members: Any = client.zrangebyscore(_key(client_id), time.time() - ONLINE_SECONDS, "+inf")
@@ -70,8 +70,8 @@ def online(client_id: int) -> set[int]:
 
 
 def usual_wait(bot_id: int) -> int | None:
-    """The median number of minutes from handover to an agent's answer, of the bot's latest chats;
-    cached for ten minutes. None if agents have answered too few."""
+    """The median number of minutes from the handover to an agent's answer in the bot's latest
+    chats, cached for ten minutes. None if agents have answered too few of these chats."""
     key = f"usual-wait:{bot_id}"
     found = cache.get(key)
     if found is None:
@@ -85,8 +85,8 @@ def usual_wait(bot_id: int) -> int | None:
 
 
 def note_typing(chat: Conversation, *, by: User, is_typing: bool) -> None:
-    """Record that the agent is typing, for the next ten seconds, or has stopped; does not fail
-    without Valkey."""
+    """Record for ten seconds that the agent is typing, or record that they have stopped. Does not
+    fail without Valkey."""
     key = _typing_key(chat)
     _best_effort(
         lambda client: (
@@ -109,7 +109,8 @@ def _typing_key(chat: Conversation) -> str:
 
 
 def _key(client_id: int) -> str:
-    """The key of a sorted set: user ids, scored by the second of their last activity."""
+    """The key of a sorted set of user ids, scored by the time of the users' last activity in
+    seconds."""
     return f"presence:{client_id}"
 
 
@@ -126,7 +127,8 @@ def _touch(client: redis.Redis, client_id: int, user_id: int) -> bool:
 
 
 def enqueue_assignment(client: Client) -> None:
-    """Have waiting chats assigned to agents with capacity, if the client assigns by strategy."""
+    """Enqueue the assignment of waiting chats to agents with capacity, if the client assigns by
+    strategy."""
     if client.config.assign_strategy != AssignStrategy.MANUAL:
         enqueue(
             "chats.assign_waiting",

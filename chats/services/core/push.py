@@ -1,4 +1,5 @@
-"""Push notifications for people whose inbox is closed, in the browsers that they subscribed."""
+"""Push notifications in the browsers that people have subscribed, for when their inbox is
+closed."""
 
 import uuid
 from collections.abc import Iterable
@@ -18,11 +19,11 @@ from identity.models import RefreshToken, Role, SiteSession, User
 from identity.services import audit, tokens
 
 MAX_DEVICES = 20
-# People who look at the inbox have read the message by then, and get no push. For customers'
-# messages, `chats_store_message` enqueues the pushes.
+# How long a push waits. People who are looking at the inbox have read the message by then, and get
+# no push. For customers' messages, `chats_store_message` enqueues the pushes.
 WAIT = timedelta(seconds=5)
-# The kind of a push for a customer's message in the person's own conversation; there is no
-# notification for it.
+# The kind of push for a customer's message in a conversation that the person has. Such messages
+# have no `Notification`.
 MESSAGE = "message"
 _TITLES = {
     MESSAGE: gettext_noop("New message from %(name)s"),
@@ -34,8 +35,8 @@ _TITLES = {
 def subscribe(
     user: User, body: desk_shapes.NewPushSubscription, *, sign_in: uuid.UUID, device: str
 ) -> PushSubscription:
-    """Subscribe this browser to the person's pushes, and end other people's subscriptions in it;
-    the person's oldest subscriptions above `MAX_DEVICES` are deleted."""
+    """Subscribe this browser to the person's pushes, and end other people's subscriptions in it.
+    If the person has more than `MAX_DEVICES` subscriptions, the oldest are deleted."""
     assert user.client
     try:
         is_safe = egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE)
@@ -66,7 +67,7 @@ def list_for_user(user: User) -> QuerySet[PushSubscription]:
 
 
 def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
-    """Delete one of the person's subscriptions; 404 for another person's."""
+    """Delete one of the person's subscriptions; 404 for another person's subscription."""
     row = first_or_404(list_for_user(user).filter(pk=subscription_id))
     with transaction.atomic():
         _record(row, "push_subscription.deleted", by=user)
@@ -91,8 +92,8 @@ def enqueue_pushes(chat: Conversation, kind: NotificationKind, to: Iterable[int]
 
 def send(subscription_id: str, conversation_id: str, kind: str) -> None:
     """Send a push to one person in one browser, unless it is no longer wanted. Delete the
-    subscription if its sign-in or the person's account has ended, or if the push service no longer
-    accepts it."""
+    subscription if its sign-in is no longer valid, or if the push service no longer accepts the
+    subscription."""
     rows = PushSubscription.objects.select_related("user")
     row = rows.filter(pk=subscription_id).first()
     if row is None:
@@ -135,7 +136,8 @@ def clean_up() -> None:
 
 
 def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
-    """Whether the chat is still the person's or mentions them, and they have not read this yet."""
+    """Whether the person has not read this yet and still has the chat, which must be open. For a
+    mention, they need not have the chat."""
     is_own = chat.assignee_id == person.pk and chat.status == Status.OPEN
     if kind == MESSAGE:
         return is_own and person.role != Role.VIEWER and chat.unread_count > 0
@@ -146,8 +148,8 @@ def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
 
 
 def _title(chat: Conversation, kind: str, person: User) -> str:
-    """The text that the browser shows, in the person's language; of the chat, it contains only the
-    customer's name."""
+    """The text that the browser shows, in the person's language. The customer's name is the only
+    detail of the chat in it."""
     with translation.override(person.language):
         return gettext(_TITLES[kind]) % {"name": str(chat.customer)}
 

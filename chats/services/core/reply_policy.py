@@ -1,4 +1,4 @@
-"""Whether the bot may reply: the rule of `chats_bot_may_reply`, and whether the credits suffice."""
+"""Decides whether the bot may reply, by the rule in `chats_bot_may_reply` and by the credits."""
 
 import time
 import uuid
@@ -32,13 +32,14 @@ def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScop
 
 
 def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
-    """Whether a reply of this scope is worth a job; without credits it is not."""
+    """Whether a reply of this scope should get a job: not if the bot may say nothing, or if the
+    chat waits for an agent and still lacks the credits for a reply."""
     return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent because the credits did not cover a reply, and they still
-    do not."""
+    """Whether the chat waits for an agent because the credits did not cover a reply, and the
+    credits still do not cover one."""
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
@@ -50,8 +51,8 @@ def lacks_credits(chat: Conversation) -> bool:
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
     """`lacks_credits` for a chat that the caller may see; 404 for any other.
 
-    If a public key lacks credits, this is cached for a second, since it is checked for each message
-    of each of its visitors.
+    If a public key lacks credits, this is cached for a second, because it is checked for every
+    message from every visitor.
     """
     public_key = caller.key.pk if caller.key and caller.is_public_key else None
     if public_key and _lacking_until.get(public_key, 0) > time.monotonic():
@@ -63,6 +64,6 @@ def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
 
 
 def highest_cost(engine: Engine) -> int:
-    """The maximum number of credits that a reply of the engine costs."""
+    """The maximum number of credits that a reply by the engine costs."""
     is_model = Capability.WRITE in engine.capabilities
     return credits.MODEL_REPLY * engine.price if is_model else credits.EXTRACTIVE_TASK

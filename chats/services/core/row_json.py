@@ -21,8 +21,8 @@ from chats.shapes.message import Message
 from chats.shapes.people import Location
 from chats.shapes.visitor import VisitorMessage
 
-# The link to a stored file in a message's JSON. A text cannot match, since its quotation marks are
-# escaped.
+# The link to a stored file in a message's JSON. A message's text cannot match, because the
+# quotation marks in it are escaped.
 _STORED_FILE = re.compile(r'"url":"attachment:([0-9a-f-]{36})"')
 
 
@@ -44,7 +44,7 @@ _MOMENTS = (
     "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
     "reply_window_expires_at", "created_at",
 )  # fmt: skip
-# The newest message of a conversation that has all words of a search; `{holds}` is this condition.
+# The newest message of a conversation for which `{holds}` is true: it has all words of a search.
 _FOUND = f"""(SELECT row_to_json(shown) FROM (
         SELECT {COLUMNS} FROM chats_api_message WHERE id = (
             SELECT id FROM chats_message WHERE conversation_id = {_CHAT}id AND NOT is_welcome
@@ -111,7 +111,7 @@ def found_chat(terms: Sequence[str]) -> str:
 
 
 def list_page(rows: QuerySet[Any], query: Page, *, by: str) -> dict[str, Any]:
-    """A list page of messages or conversations, in the order of a unique column."""
+    """A list page of messages or conversations, ordered by the unique column `by`."""
     shown = rows.annotate(as_json=RawSQL(_AS_JSON[rows.model], [], TextField()))
     return page(
         shown.values_list(by.lstrip("-"), "as_json", named=True),

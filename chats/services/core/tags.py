@@ -26,9 +26,9 @@ from identity.models import Client, User
 from identity.services import audit
 
 MAX_LISTED = 1_000
-# The maximum number of chats in which one job renames a tag; the next job does the rest.
+# The maximum number of chats in which one job renames a tag; then another job continues.
 CHATS_A_JOB = 100
-# The maximum number of tags in the vocabulary, and of examples of each tag.
+# The maximum number of tags in `vocabulary`, and of examples for each tag.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
 
@@ -45,7 +45,7 @@ def list_for_client(client: Client) -> ClientTags:
 
 
 def create(user: User, body: ClientTagRequest) -> Tag:
-    """Create a tag that no chat has yet; 409 `tag_exists` if the client has one of this name."""
+    """Create a tag that no chat has yet; 409 `tag_exists` if the client already has this tag."""
     if body.name is None:
         raise Invalid.field("body", "name", msg="Field required", type="missing")
     assert user.client
@@ -107,7 +107,7 @@ def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: i
     with jobs.commit():
         chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
         for chat in list(chats):
-            with suppress(NotFound):  # deleted meanwhile
+            with suppress(NotFound):  # the chat was deleted
                 _rename_in_chat(conversations.lock(chat), rows, new_name)
         if len(chats) == CHATS_A_JOB:
             _enqueue_rename(client_id, name, new_name, up_to=up_to)
@@ -119,14 +119,14 @@ def for_chat(chat: Conversation) -> list[Tagging]:
 
 
 def store_initial(chat: LockedConversation) -> None:
-    """Store rows for the tags that a new chat has."""
+    """Store a row for each tag of a new chat."""
     if chat.tags:
         _store(_rows(chat, chat.tags, TagSource.AGENT))
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Add the tags that the chat does not have yet; return all of its tags. 422 if it would have
-    more than `MAX_TAGS`."""
+    """Add the tags that the chat does not have yet; return all of its tags. 422 if the chat would
+    have more than `MAX_TAGS` tags."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -153,7 +153,8 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
-    """Add tags that an engine suggested, up to `MAX_TAGS` in all; return all tags of the chat."""
+    """Add tags that an engine suggested, until the chat has `MAX_TAGS`; return all tags of the
+    chat."""
     confidence = {tag.name: tag.confidence for tag in suggested}
     with jobs.commit():
         locked = conversations.lock(chat)
@@ -167,8 +168,8 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
 
 
 def vocabulary(chat: Conversation) -> list[KnownTag]:
-    """The client's most used tags, with examples: the first messages of other chats to which agents
-    gave the tag."""
+    """The client's most used tags, each with examples: customers' first messages in other chats to
+    which agents gave the tag."""
     names = [tag.name for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
@@ -188,9 +189,9 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """The names in the spelling of the client's list; names that are not in it stay. If the list
-    has several spellings, which concurrent requests can cause, an exact match is used, else the
-    oldest spelling."""
+    """The names in the spelling of the client's list; names that are not in it stay as they are. If
+    the list has several spellings, which concurrent requests can cause, an exact match is used,
+    else the oldest spelling."""
     requested = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
     exact = (
@@ -288,7 +289,7 @@ def _rows(chat: Conversation, names: Iterable[str], source: TagSource) -> list[T
 
 
 def _update_names(chat: LockedConversation, *, changed: bool) -> list[Tagging]:
-    """Copy the names to the chat and announce them if `changed`; return the chat's tags."""
+    """If `changed`, copy the tags' names to the chat and announce them; return the chat's tags."""
     rows = for_chat(chat)
     if changed:
         chat.tags = [row.name for row in rows]

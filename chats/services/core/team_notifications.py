@@ -1,4 +1,5 @@
-"""Notifications about chats that the team should look at; previews cause none."""
+"""Notifies the team of what happens to chats, except previews, by notifications, pushes and
+mails."""
 
 import re
 import uuid
@@ -26,16 +27,16 @@ ROLES = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
 def team(client_id: int) -> QuerySet[User]:
-    """The client's users who may have a chat: no viewers, and nobody who is disabled or has not
-    accepted the invitation yet."""
+    """The client's users who may have a chat. Viewers, disabled users and people who have not
+    accepted the invitation yet are left out."""
     rows = User.objects.filter(client_id=client_id, role__in=ROLES, is_disabled=False)
     return rows.exclude(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Notify the team that a chat entered the queue, and have it assigned. A job chooses whom to
-    notify, because Valkey, which knows who is online, must not be called while the chat is locked.
-    """
+    """Enqueue jobs that notify the team of a chat that entered the queue, and that assign the chat.
+    A job chooses whom to notify, because Valkey, which knows who is online, must not be called
+    while the chat is locked."""
     if chat.is_preview:
         return
     # This job runs before waiting replies: agents are needed most when a model is slow.
@@ -50,18 +51,19 @@ def enqueue_waiting(chat: Conversation) -> None:
 
 
 def notify_waiting(chat_id: str) -> None:
-    """Notify the agents who are online of a chat in the queue; if nobody is, the whole team."""
+    """Notify the team's members who are online of a chat in the queue; if nobody is online, the
+    whole team."""
     chat = Conversation.objects.filter(pk=chat_id).first()
     if chat is None:
-        return  # deleted meanwhile
+        return  # the chat was deleted
     online = presence.online(chat.client_id)
     with jobs.commit():
         _notify(chat, NotificationKind.HANDOFF, _audience(chat, online))
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long. If no agent has the chat, notify
-    the agents who are online or, if nobody is, the whole team."""
+    """Notify the chat's agent of a customer who has waited too long. If no agent has the chat,
+    notify the team's members who are online or, if nobody is online, the whole team."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -70,21 +72,21 @@ def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
-    """Notify an agent of a chat that was assigned to them; the notification is read from the start
-    if they took the chat themselves."""
+    """Notify an agent of a chat that was assigned to them. If they took the chat themselves, the
+    notification is already marked as read."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, assignee=to, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
-    """Notify an agent of a chat that they no longer have; the notification is read from the start
-    if they gave the chat up themselves."""
+    """Notify an agent of a chat that they no longer have. If they gave the chat up themselves, the
+    notification is already marked as read."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whose names a note has after an `@`. A first name, or a name without
+    """Notify the people whose names follow an `@` in a note. A first name, or a name without
     accents, is enough if only one person has it."""
     if "@" not in note.text:
         return
@@ -120,8 +122,9 @@ def _plain(text: str) -> str:
 def list_for_user(
     user: User, *, unread: bool | None, personal: bool | None = None
 ) -> QuerySet[Notification]:
-    """A person's notifications: the unread ones, the read ones, or (None) both. `personal`: only
-    those that concern this person, only those for the whole team, or (None) both."""
+    """A person's notifications: if `unread` is True, only unread notifications; if it is False,
+    only read ones. If `personal` is True, only notifications that concern this person; if it is
+    False, only notifications for the whole team. None does not filter."""
     assert user.client
     rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:
@@ -135,7 +138,7 @@ def list_for_user(
 
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
-    """Mark one of the user's notifications as read; 404 for another user's."""
+    """Mark one of the user's notifications as read; 404 for another user's notification."""
     row = first_or_404(list_for_user(user, unread=None).filter(pk=notification_id))
     if not row.is_read:
         row.is_read = True

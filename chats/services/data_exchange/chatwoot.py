@@ -17,7 +17,7 @@ from chats.services.core import channel_context
 Json = dict[str, Any]
 _SENDERS = {"contact": "customer", "user": "agent", "agent_bot": "bot"}
 _INCOMING, _OUTGOING, _ACTIVITY = 0, 1, 2
-# The API sends a message's type as a number, webhooks send it as a word.
+# The API sends a message's type as a number; webhooks send it as a word.
 _TYPES_BY_WORD = {"incoming": _INCOMING, "outgoing": _OUTGOING, "activity": _ACTIVITY}
 _MAX_TEXT, _MAX_TAG = 8_000, 60
 _KINDS = {"image": "image", "audio": "audio", "video": "video", "ig_reel": "video"}
@@ -36,8 +36,8 @@ def rows(document: Any) -> list[Json]:
 def conversations(
     exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
 ) -> Iterator[Json]:
-    """Conversations in the shape of `ConversationEntity`, oldest first, with ratings and message
-    counts, which are taken from `messages`."""
+    """Conversations in the shape of `ConversationEntity`, oldest first. Their ratings and message
+    counts come from `messages`."""
     counts, ratings = Counter[int](), dict[int, Json]()
     for message in messages:
         counts[message["conversation_id"]] += 1
@@ -193,8 +193,8 @@ def _attributes(source: Json) -> Json:
 
 
 def _rating(source: Json) -> Json | None:
-    """The rating that a customer gave in Chatwoot's survey; None if this message is no survey or an
-    unanswered one."""
+    """The rating that a customer gave in Chatwoot's survey; None if this message is not a survey,
+    or if the survey was not answered."""
     answers = _attributes(source).get("submitted_values")
     survey = answers.get("csat_survey_response") if isinstance(answers, dict) else None
     if not isinstance(survey, dict) or survey.get("rating") not in range(1, 6):
@@ -205,7 +205,8 @@ def _rating(source: Json) -> Json | None:
 
 
 def _content(source: Json) -> list[Json]:
-    """The message's text, split into several pieces if it is long, its files and its locations."""
+    """The pieces of a message: its text, split into several pieces if it is long, then its files
+    and locations."""
     # NUL and lone surrogates cannot be stored.
     text = _UNSTORABLE.sub("", source.get("content") or "")
     parts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]

@@ -68,8 +68,8 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
 
 
 def make(chat: Conversation) -> Transcript:
-    """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and deleted messages.
-    409 `export_off` if the bot offers no transcripts."""
+    """A transcript of the chat's newest `MAX_MESSAGES` messages, oldest first, without notes and
+    deleted messages. 409 `export_off` if the bot offers no transcripts."""
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(

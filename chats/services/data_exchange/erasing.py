@@ -1,4 +1,5 @@
-"""Erases a customer and everything stored about them; each job erases a limited number of chats."""
+"""Erases a customer, their chats, and what jobs, events and saved views contain about them. The
+audit log and the ledger stay. Each job erases a limited number of chats."""
 
 import json
 import uuid
@@ -25,8 +26,8 @@ _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
-    """Start to erase a customer, or return the erasure that is already under way. 404 if the caller
-    may not see the customer."""
+    """Start to erase a customer, or return the erasure that is already in progress. 404 if the
+    caller may not see the customer."""
     assert caller.user
     with transaction.atomic():
         rows = customer_editing.visible(caller).select_for_update(of=("self",))
@@ -55,7 +56,7 @@ def get(client: Client, erasure_id: uuid.UUID) -> CustomerErasure:
 
 
 def erase_next(erasure_id: str) -> None:
-    """Erase the customer's next chats and, if none is left, the customer."""
+    """Erase the customer's next chats and, if no chat is left, the customer."""
     with jobs.commit():
         erasures = CustomerErasure.objects.select_for_update()
         erasure = erasures.filter(pk=erasure_id, status__in=_UNFINISHED).first()
@@ -69,7 +70,8 @@ def erase_next(erasure_id: str) -> None:
             retention.delete(chat)
         erasure.status = ErasureStatus.RUNNING
         erasure.chats_erased += len(chats)
-        # A chat may have been opened meanwhile. With the customer locked, no other can be opened.
+        # A chat may have been opened after `rows` were read. While the customer is locked, no
+        # further chat can be opened.
         customer = Customer.objects.select_for_update().filter(pk=erasure.customer_id).first()
         if rows.exists():
             _enqueue(erasure)
@@ -79,8 +81,8 @@ def erase_next(erasure_id: str) -> None:
 
 
 def mark_failed(erasure_id: str) -> None:
-    """Mark the erasure as failed after its job's last attempt. What is not erased by then stays
-    until somebody requests another erasure."""
+    """Mark the erasure as failed after its job's last attempt. What has not been erased stays until
+    somebody requests another erasure."""
     CustomerErasure.objects.filter(pk=erasure_id, status__in=_UNFINISHED).update(
         status=ErasureStatus.FAILED, finished_at=Now()
     )
@@ -94,7 +96,8 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
         _forget_jobs(erasure.client_id, identifiers)
         saved_views.forget(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _ids_with_merged(customer))
-        # Exported reports may contain the customer's name. They can be exported again.
+        # Exported reports may contain the customer's name, so they are deleted; users can export
+        # them again.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
                 client=erasure.client_id)  # fmt: skip
         customer.delete()

@@ -30,19 +30,21 @@ from identity.services import audit
 # The number of rows that are read from the database at once.
 _BATCH_SIZE = 500
 # A row gets its id before its transaction commits. An export that had already read past that id
-# would miss the row, so newer rows are left for later. No request takes longer to commit.
+# would miss the row, so rows newer than this are left for later. No request takes longer than this
+# to commit.
 SETTLED_AFTER = timedelta(seconds=5)
 
 
 def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
-    """The conversations that a key may export, except those opened within `SETTLED_AFTER`."""
+    """The conversations that a key may export, except conversations opened within
+    `SETTLED_AFTER`."""
     _record_start(key, "conversations", query)
     settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
     return with_related_rows(settled)
 
 
 def with_related_rows(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """The conversations with the related rows that their portable form contains."""
+    """The conversations, loaded with the related rows that their portable form contains."""
     chat_feedback = Feedback.objects.filter(message__isnull=True)
     return rows.select_related("customer", "assignee", "last_message").prefetch_related(
         Prefetch("taggings", Tagging.objects.order_by("id")),
@@ -52,7 +54,7 @@ def with_related_rows(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
-    """The messages that a secret key may export, internal notes included, except those stored
+    """The messages that a secret key may export, including internal notes, except messages stored
     within `SETTLED_AFTER`."""
     _record_start(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)

@@ -1,8 +1,9 @@
 """Imports conversations and messages without side effects.
 
-Rows keep the ids that they have in the files, so a run after a crash finds what the first run
-stored. Chats may be in use during the import, so each batch of messages is stored and counted while
-their chats are locked. At the end, `close_gaps` numbers the messages without gaps.
+Rows keep the ids that they have in the files, unless another client's row has the id; then they get
+a substitute that is the same in each run. So a run after a crash finds what the first run stored.
+Chats may be in use during the import, so each batch of messages is stored and counted while their
+chats are locked. At the end, `close_gaps` numbers the messages without skipping.
 """
 
 import hashlib
@@ -38,7 +39,8 @@ IdMap = dict[uuid.UUID, uuid.UUID]
 
 @dataclass
 class ImportResult:
-    """How many rows of each kind were created, existed already or were refused, and which."""
+    """How many rows of each kind were created, already existed or were refused; the ids of the
+    rows, and warnings."""
 
     created: Counter[str] = field(default_factory=Counter)
     existing: Counter[str] = field(default_factory=Counter)
@@ -60,7 +62,8 @@ class ImportResult:
 def import_conversations(
     client: Client, entities: Iterable[ConversationEntity], *, bot: Bot, result: ImportResult
 ) -> None:
-    """Store one batch of conversations, all or none of them; existing ones stay unchanged."""
+    """Store one batch of conversations, all or none of them; existing conversations stay
+    unchanged."""
     page = list(entities)
     local_ids = _local_ids(Conversation, client, [entity.id for entity in page])
     existing = _existing_ids(Conversation, client, local_ids.values())
@@ -122,7 +125,8 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# All columns that have the name of an entity's field are copied, except these, which are set above.
+# Columns that have the name of an entity's field but are not copied. All except `last_message` are
+# set above.
 _NOT_COPIED = {
     "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
     "chat_code", "last_message",
@@ -136,7 +140,8 @@ _CONVERSATION_FIELDS = (
 def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
     if entity.assign_type != AssignType.AGENT.value:
         return None
-    # Users who were disabled since keep their ended chats, but get none that need an answer.
+    # An ended chat keeps its agent even if the agent can no longer have chats. A chat that may
+    # still need an answer gets only an agent who can have it.
     has_ended = entity.status == Status.ENDED.value
     users = User.objects.for_client(client) if has_ended else team_notifications.team(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()
@@ -149,8 +154,8 @@ def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> 
 
 
 def _customer(client: Client, entity: ConversationEntity) -> Customer:
-    """The customer with this external id or, without one, with the same id in the source; created
-    if there is none."""
+    """The customer with the same external id or, if the entity has none, with the same id in the
+    source; created if needed."""
     fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
     identity = (
         {"external_id": entity.customer.external_id}
@@ -207,7 +212,7 @@ def import_messages(
 def _new_messages(
     client: Client, page: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages that are not stored yet, without duplicates."""
+    """The messages of a page that are not stored yet, without duplicates."""
     existing = _existing_ids(Message, client, local_ids.values())
     new = []
     for entity in page:
@@ -228,8 +233,8 @@ _UNIQUE = ("seq", "client_message_id", "external_id")
 def _without_conflicts(
     entities: list[MessageEntity], chat_ids: IdMap, locked: set[uuid.UUID], result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages whose chats exist and that do not conflict with other messages there; all others
-    are refused."""
+    """The messages whose chats exist and that do not conflict with other messages of their chats.
+    All others are refused."""
     used = _used_values(entities, locked)
     accepted = []
     for entity in entities:
@@ -251,7 +256,8 @@ def _without_conflicts(
 def _used_values(
     entities: list[MessageEntity], chat_ids: set[uuid.UUID]
 ) -> dict[uuid.UUID, set[tuple[str, Any]]]:
-    """For each chat, the values in `_UNIQUE` of stored messages that share one with these."""
+    """By chat, the values that stored messages have in the fields of `_UNIQUE`. Only stored
+    messages that share such a value with one of the entities are read."""
     has_any = Q()
     for name in _UNIQUE:
         has_any |= Q(**{f"{name}__in": {getattr(entity, name) for entity in entities} - {None}})
@@ -290,14 +296,14 @@ _MESSAGE_FIELDS = (
     "sent_at", "metadata", "translations", "sentiment",
 )  # fmt: skip
 
-# A message has at most one reply by these senders together.
+# A message has at most one reply by the bot or the system.
 _AUTOMATIC = {SenderType.BOT.value, SenderType.SYSTEM.value}
 
 
 def _link_replies(
     client: Client, entities: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> None:
-    """Set `in_reply_to`; the answered message may be in this batch or an earlier one."""
+    """Set `in_reply_to`. The answered message may be in this batch or an earlier batch."""
     targets = [entity.in_reply_to for entity in entities if entity.in_reply_to]
     target_ids = _local_ids(Message, client, targets)
     existing = _existing_ids(Message, client, target_ids.values())
@@ -324,9 +330,9 @@ def _link_replies(
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
-    """Correct the counters of these chats once all messages are imported, and number the messages
-    without gaps, in the same order. A chat in use keeps its numbers, and a chat without messages
-    keeps its `last_seq`."""
+    """Correct the counters of these chats once all messages are imported, and renumber the messages
+    without skipping, in the same order. The messages of a chat in use keep their numbers, and a
+    chat without messages keeps its `last_seq`."""
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
@@ -343,7 +349,7 @@ def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportR
 
 
 def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[dict[str, Any]]:
-    """The chats that have messages and wrong counters, or gaps in the numbers of the messages."""
+    """The chats that have messages, but wrong counters or gaps between the messages' numbers."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids))
     counted: Any = rows.values("pk", "last_seq").annotate(
         stored=Count("messages"),
@@ -391,8 +397,8 @@ _RENUMBER = (
 
 
 def _lock_chats(client: Client, chat_ids: Iterable[uuid.UUID], **filters: Any) -> set[uuid.UUID]:
-    """Lock those chats that exist, in the order of their ids, until the transaction ends; return
-    their ids."""
+    """Lock the chats that exist and match the filters, in the order of their ids, until the
+    transaction ends; return their ids."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids), **filters)
     return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
@@ -405,8 +411,8 @@ def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) 
 
 
 def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
-    """A UUIDv7 of the same millisecond, derived from the client and the id, so that each run finds
-    the same one."""
+    """A UUIDv7 of the same millisecond. It is derived from the client and the id, so that it is the
+    same in each run."""
     digest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
     bits = (source_id.int >> 80 << 80) | int.from_bytes(digest)
     version, variant = 0xF << 76, 0x3 << 62

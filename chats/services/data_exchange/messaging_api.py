@@ -1,5 +1,5 @@
-"""The messaging API, through which other systems open conversations and send any sender's
-messages."""
+"""The messaging API, through which other systems open conversations and store messages from any
+sender."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -54,7 +54,8 @@ def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
 
 
 def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
-    """Open a conversation, assigned at once if `responsible` is one of the client's agents."""
+    """Open a conversation. It is assigned at once if `responsible` is one of the client's
+    agents."""
     bot = conversations.bot_for_key(key, None)
     requester, responsible = body.requester, body.responsible
     agent = _agent(key.client_id, responsible.external_id) if responsible else None
@@ -72,7 +73,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             provider=body.provider,
             group_id=body.group_id or "",
             requester=requester.model_dump(),
-            # The agent's id on this platform is stored beside the id in the other system.
+            # The agent's id on this platform is stored next to the id in the other system.
             responsible=(
                 responsible.model_dump() | {"user_id": agent.pk if agent else None}
                 if responsible
@@ -86,7 +87,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
 
 
 def send(chat: Conversation, body: MessageRequest) -> Message:
-    """Store a message from any sender; a repeated `client_message_id` returns the stored one.
+    """Store a message from any sender; a repeated `client_message_id` returns the stored message.
 
     A message with `sent_at` is history, which has no effect on the chat. Any other message may wake
     or assign the chat, and a customer's message is answered if `generate_reply` is set.
@@ -106,13 +107,14 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
 
 
 def make_ai_tags(chat: Conversation) -> list[Tagging]:
-    """Add the tags that an engine is sure of; return all tags of the chat that engines added."""
+    """Add the tags in which an engine has enough confidence; return all of the chat's tags that
+    engines added."""
     chat_analysis.auto_tag(chat)
     return ai_tags(chat)
 
 
 def end(chat: Conversation) -> Conversation:
-    """End a conversation for the other system; 409 `chat_ended` if it has already ended."""
+    """End a conversation on behalf of another system; 409 `chat_ended` if it has already ended."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.end(chat, by="api")
@@ -135,8 +137,8 @@ def ai_tags(chat: Conversation) -> list[Tagging]:
 def _find_or_reopen_chat(
     chat: LockedConversation, body: MessageRequest, agent: User | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a message belongs to, reopened or created if a customer's message needs that,
-    and the message itself if it is stored already."""
+    """The chat that a message belongs to, and the message itself if it is already stored. For a
+    customer's new message, the chat is woken up, reopened or created as needed."""
     if body.sender.type == "customer" and not body.sent_at:
         return incoming.find_or_reopen_chat(chat, body.client_message_id)
     author = _author(chat, body.sender, agent)
@@ -144,7 +146,8 @@ def _find_or_reopen_chat(
 
 
 def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | None) -> None:
-    """Refuse a new message if the chat cannot take it; else wake and assign the chat as needed."""
+    """Raise an error if the chat cannot take a new message. Else wake and assign the chat as
+    needed."""
     sender = body.sender
     if sender.type == "customer":
         lifecycle.ensure_not_ended(chat)
@@ -179,8 +182,8 @@ def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) 
 
 
 def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
-    """The author to store: a known agent with the id on this platform; any other sender as given
-    or, for what is missing, the chat's customer or bot."""
+    """The author to store. A known agent gets the id on this platform. Any other sender is stored
+    as given; a missing id or name is that of the chat's customer or bot."""
     sender_type = SenderType(sender.type)
     if agent:
         return messages.Author(sender_type, str(agent.pk), agent.full_name)

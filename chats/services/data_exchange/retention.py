@@ -1,4 +1,4 @@
-"""Deletes chats a set number of days after their end; `erasing` deletes chats with it, too."""
+"""Deletes chats a set number of days after their end. `erasing` also uses it to delete chats."""
 
 import logging
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
     """Delete a client's next expired chats, and leave the rest to another job, so that other
     clients' jobs run in between.
 
-    `after`: the end and id of the last chat that the previous job read. A chat that cannot be
-    deleted is tried again after the next `enqueue_expired`, which runs hourly.
+    `after`: the end and id of the last chat that the previous job handled. A chat that cannot be
+    deleted is tried again after the next `enqueue_expired`.
     """
     with jobs.commit():
         with connection.cursor() as cursor:
@@ -53,7 +53,7 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
             end, chat_id = after
             # Written like this, the condition lets PostgreSQL search the index by `end`.
             rows = rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
-        # Locking checks the condition again, so a chat that was reopened meanwhile is left out.
+        # Locking checks the condition again, so a chat that was just reopened is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
         chats = up_to_max_messages(expired)
         is_last = len(expired) < MAX_CHATS and len(chats) == len(expired)
@@ -84,15 +84,15 @@ def delete(chat: LockedConversation) -> None:
 
 
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
-    """A client's chats that ended `days` ago or earlier, annotated with their `end`. `days` is
-    passed as a value, because with a join the index could not skip the chats that stay."""
+    """A client's chats that ended at least `days` ago, annotated with their `end`. `days` is passed
+    as a value, because with a join the index could not skip the chats that are not expired."""
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )
 
 
 def up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:
-    """The first chats, up to the one that reaches `MAX_MESSAGES`."""
+    """The first chats, up to the chat with which the number of messages reaches `MAX_MESSAGES`."""
     messages = 0
     for count, chat in enumerate(chats, start=1):
         messages += chat.last_seq

@@ -1,5 +1,5 @@
-"""Agents' actions in a chat: assign or release it, reply, add a note, prioritize, snooze, end,
-reopen. `routing` assigns chats by the client's strategy."""
+"""Agents' actions in a chat: assign it, release it, reply, add a note, prioritize, snooze, end,
+reopen, mark as read. `routing` assigns chats by the client's strategy."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -51,8 +51,8 @@ def send(
     by: User,
     files: Sequence[attachments.StoredFile] = (),
 ) -> Message:
-    """Store an agent's message to the customer or a note (see `agent_messages.send`), and record
-    that the agent is online and, after a message, no longer typing."""
+    """Store an agent's message to the customer or a note (see `agent_messages.send`). Record that
+    the agent is online and, after a message, that they are no longer typing."""
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     if not body.is_note:
@@ -84,9 +84,9 @@ def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
 
 
 def reopen(chat: Conversation, *, by: User) -> Conversation:
-    """Reopen a chat: a snoozed one keeps its owner, an ended one is assigned to the agent, an open
-    one stays as it is. 409 if another agent has the snoozed one and the caller is not an admin, or
-    if the customer has a newer chat."""
+    """Reopen a chat. A snoozed chat keeps its owner, an ended chat is assigned to the agent, and an
+    open chat stays as it is. 409 if the chat is snoozed, another agent has it and the caller is not
+    an admin, or if the chat has ended and the customer has a newer one."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         if chat.status == Status.SNOOZED:
@@ -101,7 +101,8 @@ def reopen(chat: Conversation, *, by: User) -> Conversation:
 
 
 def mark_read(chat: Conversation) -> Conversation:
-    """Set `unread_count` to 0 and record that the customer's messages have been read."""
+    """Set `unread_count` to 0 and record that an agent has read the customer's messages. On a
+    messaging channel, a read receipt is enqueued."""
     with transaction.atomic():
         message_status.record_read_by_agent(chat)
         chat = conversations.lock(chat)
@@ -127,9 +128,9 @@ def end(chat: Conversation, *, by: User | None) -> Conversation:
 
 
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
-    """Assign a chat to an agent, the queue or the bot. 409 if another agent has the chat, unless
-    the caller is an admin and, to assign it to an agent, sends that agent's id or the version that
-    they have seen."""
+    """Assign a chat to an agent, the queue or the bot. 409 if another agent has the chat and the
+    caller is not an admin. To take a chat from one agent and assign it to another, an admin must
+    send the new agent's id or the version of the chat that they have seen; else 409."""
     agent = _agent_to_assign(by, body.user_id) if body.assign_type == "agent" else None
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -163,7 +164,7 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 
 def return_chats_of_agent(user_id: int) -> None:
-    """Move a user's chats to the queue, if the user is disabled or may no longer have chats."""
+    """Move a user's chats to the queue if the user is disabled or may no longer have chats."""
     unavailable = User.objects.filter(
         Q(is_disabled=True) | ~Q(role__in=team_notifications.ROLES), pk=user_id
     )
@@ -176,7 +177,7 @@ def return_chats_of_agent(user_id: int) -> None:
 
 
 def _release(chat: LockedConversation, to: str, *, by: User) -> None:
-    """Move the chat to the queue or the bot; does nothing if it is there already."""
+    """Move the chat to the queue or the bot; does nothing if it is already there."""
     lifecycle.ensure_not_ended(chat)
     if chat.assign_type == to:
         return

@@ -1,5 +1,5 @@
 """The lists of chats, which PostgreSQL filters, orders and writes as JSON. Each combination of
-filters has its own statement, so that it can be prepared once (docs/decisions/0028)."""
+filters has its own statement, so that PostgreSQL can prepare it once (docs/decisions/0028)."""
 
 import re
 import uuid
@@ -24,7 +24,7 @@ _EQUAL = (
     "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
     "sentiment", "language",
 )  # fmt: skip
-# The filters that are true or false, each with its two conditions.
+# The Boolean filters, each with its condition for true and its condition for false.
 _FLAGS = {
     "mine": ("assignee_id = %(me)s", "assignee_id IS DISTINCT FROM %(me)s"),
     "is_assigned": ("assign_type = 'agent'", "assign_type <> 'agent'"),
@@ -45,9 +45,9 @@ _PRIORITIES = ", ".join(f"'{name}'" for name in Priority.values)
 _KEYS = {
     "id": _Key("id", uuid.UUID),
     "activity": _Key(_ACTIVITY, datetime.fromisoformat),
-    # 10^17 minus the start of the wait, in microseconds since 1970: highest for the longest wait.
-    # Chats that do not wait follow, since 10^17 minus a present time is still greater than any
-    # present time; their value is that of their activity.
+    # For a waiting chat, 10^17 minus the start of the wait, in microseconds since 1970; the longest
+    # wait has the highest value. For any other chat, the time of its latest activity in
+    # microseconds, which is always lower, so these chats follow.
     "urgency": _Key(
         "coalesce(100000000000000000 - (extract(epoch FROM waiting_since) * 1000000)::bigint,"
         f" (extract(epoch FROM {_ACTIVITY}) * 1000000)::bigint)",
@@ -60,7 +60,7 @@ _ORDERS = {
     "longest_wait": ("urgency", "id"),
     "priority": ("rank", "urgency", "id"),
 }
-# Reads one chat more than the limit, to know whether there is a next page.
+# One chat more than the limit is read, to know whether there is a next page.
 _LIST = """
 SELECT string_agg(shown, ',' ORDER BY number), count(*) > %(limit)s, {last}
 FROM (
@@ -77,7 +77,8 @@ def list_page(
     caller: Principal, query: ChatsQuery, *, finds_message: bool = False
 ) -> dict[str, Any]:
     """A list page of the chats that the caller may see and that match all filters of the query.
-    With `finds_message`, each has its newest message that contains all words of the search."""
+    With `finds_message`, each chat comes with its newest message that contains all words of the
+    search."""
     order, of = _ORDERS[query.sort], list_of(query)
     cursor_order = [f"-{name}" for name in order]
     where, values = _conditions(caller, query)
@@ -162,7 +163,8 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
 
 
 def _named(statement: str, params: Sequence[Any]) -> tuple[str, Mapping[str, Any]]:
-    """A statement of the ORM with named parameters `q0`, `q1`, …, and their values."""
+    """A statement of the ORM, rewritten to have the named parameters `q0`, `q1`, …, and the values
+    of these parameters."""
     names = (f"q{number}" for number in count())
     text = re.sub("%%|%s", lambda part: "%%" if part[0] == "%%" else _param(next(names)), statement)
     return text, {f"q{number}": value for number, value in enumerate(params)}

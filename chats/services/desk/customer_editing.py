@@ -1,4 +1,4 @@
-"""Finding, editing, blocking and merging customers, for the desk and the client's own server."""
+"""Finds, edits, blocks and merges customers, for the desk and the client's own server."""
 
 from datetime import UTC, datetime
 
@@ -33,8 +33,8 @@ class SameCustomer(ApiError):
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:
-    """The customers that the caller may see: the client's; for a key of one bot, only those who
-    have a chat with that bot."""
+    """The customers that the caller may see: all customers of the client or, for a key of one bot,
+    only customers who have a chat with that bot."""
     rows = without_staff(Customer.objects.for_client(caller.client))
     if caller.key and caller.key.bot_id:
         chats = Conversation.objects.filter(customer=OuterRef("pk"))
@@ -43,7 +43,7 @@ def visible(caller: Principal) -> QuerySet[Customer]:
 
 
 def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
-    """The customers without those that stand for staff members in previews."""
+    """The customers except those that only represent the client's users in previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
     return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 
@@ -59,7 +59,8 @@ def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
 
 
 def get(caller: Principal, customer_id: int) -> Customer:
-    """A customer that the caller may see; 404 for any other, and for one that was merged."""
+    """A customer that the caller may see; 404 for any other customer, including one that was merged
+    into another."""
     return first_or_404(visible(caller).filter(pk=customer_id))
 
 
@@ -129,8 +130,8 @@ def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Merge the customer `merged_id` into `customer_id`, as `customers.unite` does. 404 if the
-    caller may not see one of them, 409 if they are the same."""
+    """Merge the customer `merged_id` into `customer_id` (see `customers.unite`). 404 if the caller
+    may not see one of the two, 409 if both ids are the same."""
     get(caller, customer_id)
     get(caller, merged_id)
     if merged_id == customer_id:

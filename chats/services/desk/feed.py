@@ -1,8 +1,8 @@
 """The live feed: new events of a client's event log, and transient events such as typing.
 
-In each process, one reader reads a client's log from PostgreSQL, whenever a pub/sub message says
-that the log has grown, and all streams take events from the reader's buffer. A stream with an older
-Last-Event-ID reads the log itself until it has caught up.
+In each process, one reader per client reads the client's log from PostgreSQL whenever a pub/sub
+message says that the log has grown. All streams take events from the reader's buffer. A stream
+whose Last-Event-ID is older than the buffer reads the log itself until it has caught up.
 """
 
 import asyncio
@@ -31,11 +31,12 @@ from identity.models import Client, Role, User
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
-# The number of events of a client that a stream may lag behind without a query.
+# The number of a client's events that are buffered. A stream that lags behind further must query
+# the log.
 BUFFER_SIZE = 1_000
-# The number of events that are read at once.
+# The number of events that one query reads.
 PAGE_SIZE = 200
-# The number of transient events that a slow stream may lag behind before it loses some.
+# The number of transient events that are queued for a slow stream before it loses the oldest.
 MAX_TRANSIENT = 500
 # An event with its position in the feed.
 LogEntry = tuple[int, ServerSent]
@@ -47,8 +48,8 @@ def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show who is typing in a chat, or has stopped: the agent, or the customer if the caller is a
-    key. Nobody sees a blocked customer type."""
+    """Show that the caller is typing in a chat, or has stopped. If the caller is a key, the
+    customer is shown as typing, unless they are blocked."""
     if not by.user and chat.customer.is_blocked:
         return
     sender = (
@@ -74,13 +75,13 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
 
 
 def publish_deletion(chat: Conversation) -> None:
-    """Tell the open inboxes that a chat is deleted, once the transaction is committed."""
+    """Tell the open inboxes that a chat was deleted, once the transaction is committed."""
     deleted = {"conversation_id": str(chat.pk)}
     transaction.on_commit(functools.partial(publish, chat.client_id, StreamEvent.DELETED, deleted))
 
 
 class Feed(NamedTuple):
-    """The events that a stream sends, and a function to call when it has ended."""
+    """The events that a stream sends, and a function to call when the stream has ended."""
 
     follow: Callable[[Listener, InThread], Events]
     end: Callable[[], None]
@@ -93,10 +94,12 @@ def events_for(
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
-    """The events of the user's client, after `last_event_id` or from now on, until
-    `is_still_admitted` returns False or the feed no longer counts within the limits. 422 if
-    `last_event_id`, which the request has at `error_location`, is unknown; 429 if too many feeds
-    are open."""
+    """The events of the user's client, after `last_event_id` or from now on. They end if
+    `is_still_admitted` returns False, or if the feed has lost its place within the limits.
+
+    422 if `last_event_id` is unknown (`error_location` is where the request has it), 429 if too
+    many feeds are open.
+    """
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
     position = events.position_of(client, last_event_id) if last_event_id else now
@@ -118,8 +121,8 @@ def events_for(
 
 @dataclass(eq=False)
 class _Stream:
-    """One open stream, with its queue of transient events; `wake` is set when there is something to
-    send."""
+    """One open stream, with its queue of transient events. `wake` is set when there may be
+    something to send."""
 
     user: User
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -127,7 +130,7 @@ class _Stream:
 
 
 class _LogReader:
-    """The only reader of a client's log in this process; it ends with its last stream."""
+    """The only reader of a client's log in this process. It ends when its last stream ends."""
 
     def __init__(
         self, client: Client, listener: Listener, in_thread: InThread, position: int
@@ -135,7 +138,7 @@ class _LogReader:
         self.client = client
         self.listener = listener
         self.in_thread = in_thread
-        self.position = position  # of the last event that was read
+        self.position = position  # the position of the last event that was read
         self.buffer: deque[LogEntry] = deque()
         self.buffer_begins_after = position
         self.streams: set[_Stream] = set()
@@ -196,7 +199,7 @@ class _LogReader:
             try:
                 entries = await self.in_thread(_read_page, self.client, self.position)
             except Error:
-                return  # The database is unavailable: the next message or poll continues.
+                return  # The database is unavailable. The next message or poll tries again.
             self.buffer.extend(entries)
             while len(self.buffer) > BUFFER_SIZE:
                 self.buffer_begins_after = self.buffer.popleft()[0]
@@ -214,7 +217,7 @@ _readers: dict[int, _LogReader] = {}
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
     """Add the stream to the reader of its client's log, which is created if needed; return the
     reader. There must be no `await` between finding the reader and joining it, because the reader
-    could end meanwhile."""
+    could end during the `await`."""
     client_id = stream.user.client_id
     assert client_id
     reader = _readers.get(client_id) or create_reader()
@@ -271,8 +274,8 @@ async def _follow(
 
 
 def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
-    """The event as the user may see it. A `notification.created` has only their own notifications;
-    None if it has none of them."""
+    """The event as the user may see it. In a `notification.created`, only the user's own
+    notifications are left; None if none of the notifications is theirs."""
     if event.event != "notification.created":
         return event
     notifications = event.data["data"]["notifications"]
@@ -283,11 +286,11 @@ def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
 
 
 def _may_continue(user: User, is_still_admitted: Callable[[], bool]) -> bool:
-    """Whether the stream may go on; if so, its user continues to count as online."""
+    """Whether the stream may go on. If so, its user continues to count as online."""
     try:
         if not is_still_admitted():
             return False
     except Error:
-        return True  # The database is unavailable for a moment, which must not end streams.
+        return True  # The database may be unavailable only briefly, which must not end streams.
     presence.touch(user)
     return True

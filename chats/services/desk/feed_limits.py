@@ -1,4 +1,5 @@
-"""Limits on open live feeds, per person and per client, counted in Valkey if it is available."""
+"""Limits on the number of open live feeds per person and per client. Valkey counts the feeds; if it
+is unavailable, there is no limit."""
 
 import uuid
 from typing import Any, ClassVar
@@ -14,10 +15,10 @@ from identity.models import User
 # browser window. The client's limit is enough for a hundred people with ten feeds each, and it
 # grows with the client's rate limits.
 OF_PERSON, OF_CLIENT = 10, 1_000
-# How many seconds a place is kept after the next check of its feed is due.
+# For how many seconds a place is still kept once the next check of its feed is due.
 _SPARE_SECONDS = 30
-# Keeps a place, or takes it if no set is full; returns 1, or 0 if a set is full. KEYS: sets of
-# places, scored by the second at which each place becomes free. ARGV: the place, the seconds to
+# Keeps a place, or takes it if no set is full. Returns 1 on success, 0 if a set is full. KEYS: sets
+# of places, scored by the second at which each place becomes free. ARGV: the place, the seconds to
 # keep it, and the limit of each set.
 _KEEP = """
 local now = tonumber(redis.call('time')[1])
@@ -58,8 +59,8 @@ class Place:
             raise TooManyFeeds
 
     def keep(self) -> bool:
-        """Keep the place until after the next check of the feed; False if it was lost and no other
-        is free."""
+        """Keep the place until after the next check of the feed. False if the place was lost and no
+        other place is free."""
         seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 
         def keep(client: redis.Redis) -> Any:
@@ -69,7 +70,7 @@ class Place:
         return bool(_in_valkey(keep, default=True))
 
     def give_back(self) -> None:
-        """Free the place after its feed has ended."""
+        """Give the place back after its feed has ended."""
 
         def remove(client: redis.Redis) -> None:
             with client.pipeline(transaction=False) as pipe:

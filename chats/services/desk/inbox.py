@@ -1,5 +1,5 @@
-"""The search for chats, the number of chats in each view of the desk, and a chat's messages, steps
-and receipts."""
+"""Searches chats, counts the chats in each view of the desk, and reads a chat's messages, steps and
+receipts."""
 
 import uuid
 from typing import Any
@@ -18,7 +18,7 @@ from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event
 
-# The maximum number of words of a search that count; more would make it slower but not better.
+# The maximum number of words that a search uses. More words would make it slower, but not better.
 MAX_TERMS = 10
 # A search considers the newest MAX_MATCHES messages that match. If no index helps, it searches only
 # the newest MAX_UNINDEXED messages. Because MAX_MATCHES is small, the planner may search for a
@@ -26,7 +26,7 @@ MAX_TERMS = 10
 MAX_MATCHES, MAX_UNINDEXED = 2_000, 10_000
 # The maximum number of customers that a search considers, and of chats of these customers.
 MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
-# The highest count of a view.
+# Counting the chats of a view stops at this number.
 MAX_COUNTED = 10_000
 MAX_STEPS = 200
 # The types of events that are steps of a chat.
@@ -50,8 +50,8 @@ def terms_of(q: str | None) -> list[str]:
 
 
 def counts(user: User) -> ChatCounts:
-    """The number of chats in each view of a person's desk, by one statement; previews are left out,
-    and each number is at most `MAX_COUNTED`."""
+    """The number of chats in each view of a person's desk, counted by one statement. Previews are
+    left out, and each number is at most `MAX_COUNTED`."""
     assert user.client
     rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
     is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
@@ -85,14 +85,14 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
 
 
 def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
-    """Every message of a chat that the caller may see, as in `transcript`; 404 for other chats."""
+    """The `transcript` of a chat that the caller may see; 404 for any other chat."""
     if not conversations.visible_to_caller(caller).filter(pk=chat_id).exists():
         raise NotFound
     return Message.objects.for_client(caller.client).filter(conversation_id=chat_id)
 
 
 def steps(chat: Conversation) -> list[Event]:
-    """The newest events of a chat that changed its owner, status or priority, oldest first."""
+    """The chat's newest events that changed its owner, status or priority, oldest first."""
     rows = Event.objects.for_client(chat.client).filter(conversation_id=chat.pk, type__in=STEPS)
     return list(rows.order_by("-sequence")[:MAX_STEPS])[::-1]
 
@@ -116,8 +116,8 @@ class _Count(Func):
 
 
 class _SeenByPlanner(Value):
-    """A text written into the statement, so that the planner sees how rare it is: a parameter of a
-    prepared statement is unknown to it."""
+    """A text that is written into the statement, so that the planner can estimate how rare it is.
+    The planner does not know the value of a prepared statement's parameter."""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[()]]:
         return sql.Literal(self.value).as_string().replace("%", "%%"), ()
@@ -128,8 +128,8 @@ def search(client: Client, q: str) -> QuerySet[Any, Any]:
     matches."""
     terms, whole = terms_of(q), q.strip()
     is_indexed = bool(customers.INDEXED.search(q))
-    # The customers' ids are passed as values: a planner that does not know how few there are reads
-    # every chat.
+    # The customers' ids are passed as values. With a subquery, the planner would not know how few
+    # there are, and would read every chat.
     found_customers = customers.search(client, q).values_list("pk", flat=True)[:MAX_CUSTOMERS]
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")

@@ -1,4 +1,4 @@
-"""Saved views of the inbox, which are stored like those of the site's lists."""
+"""Saved views of the inbox, which are stored like the saved views of the site's lists."""
 
 from chatplatform.api.errors import NotFound
 from chats.shapes import desk as desk_shapes
@@ -10,13 +10,14 @@ LIST_NAME = "chats.inbox"
 
 
 def list_for_user(user: User) -> list[tuple[SavedView, bool]]:
-    """The user's own views and those that colleagues share, each with whether the user may delete
-    it."""
+    """The user's own views and the views that colleagues share, each with whether the user may
+    delete it."""
     return saved_views.seen_by(user, LIST_NAME)
 
 
 def save(user: User, body: desk_shapes.DeskView) -> SavedView:
-    """Save a view, or replace the user's own view of that name; 409 if the user has too many."""
+    """Save a view, or replace the user's own view of that name; 409 if the user has too many
+    views."""
     return saved_views.save(
         user, LIST_NAME, name=body.name, query=body.query, is_shared=body.is_shared
     )

@@ -1,4 +1,5 @@
-"""Filters for chats, shared by reports and the lists that their figures link to."""
+"""Filters for chats that reports and lists share, so that a list has the chats that a report
+counts."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -27,8 +27,8 @@ BATCH = 200
 
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
-    """The agent who gets a waiting chat; None if no agent has capacity. The agent who had it last,
-    and lost it or gave it up, gets it again only if no other agent has capacity."""
+    """The agent who gets a waiting chat; None if no agent has capacity. The agent who had the chat
+    last, and lost it or gave it up, gets it again only if no other agent has capacity."""
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
     last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()
@@ -37,12 +37,12 @@ def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> 
 
 
 def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
-    """Online agents below their capacity, in the order of the strategy. If a client has nobody with
-    the role agent, its admins and owners count as agents."""
+    """Online agents below their capacity; the strategy's first choice comes first. If nobody at the
+    client has the role agent, its admins and owners count as agents."""
     team = team_notifications.team(config.client_id)
     agents = team.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
-    # The filter fits the index of open chats; an agent may have many ended ones.
+    # The filter fits the index of open chats; an agent may have many ended chats.
     owned = Conversation.objects.filter(
         client=config.client_id,
         assign_type=AssignType.AGENT,
@@ -69,8 +69,7 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
 
 
 def assign_waiting(client_id: int) -> None:
-    """Assign a client's waiting chats, the most urgent first and then the longest wait, until no
-    agent has capacity."""
+    """Assign a client's waiting chats by priority, then by wait, until no agent has capacity."""
     # Read before any row is locked: Valkey may take a second to fail.
     online = presence.online(client_id)
     if not online:
@@ -83,8 +82,8 @@ def assign_waiting(client_id: int) -> None:
 
 
 def _closed_bots(client_id: int) -> list[Bot]:
-    """The client's bots that are outside their business hours now; their chats wait for the next
-    opening."""
+    """The client's bots that are outside their business hours now. Their chats are not assigned
+    until the next opening."""
     now, config = (
         timezone.now(),
         ClientConfig.objects.select_related("client").get(client=client_id),
@@ -106,9 +105,9 @@ def _waiting() -> QuerySet[Conversation]:
 
 
 def _assign(row: Conversation, online: set[int]) -> bool:
-    """Assign one chat; False if none of the chats after it could be assigned either."""
+    """Assign one chat. False if it cannot be assigned and the chats after it cannot be either."""
     with transaction.atomic():
-        # The config is locked, so that two calls for a client never use the same capacity.
+        # The config is locked, so that two calls for the same client never use the same capacity.
         config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=row.client_id)
         if config.assign_strategy == AssignStrategy.MANUAL:
             return False
@@ -125,7 +124,7 @@ def _assign(row: Conversation, online: set[int]) -> bool:
 
 
 def _lock_if_waiting(row: Conversation) -> LockedConversation | None:
-    """Lock the chat and return it; None if it was assigned, ended, snoozed or deleted meanwhile."""
+    """Lock the chat and return it; None if it no longer waits, or was deleted."""
     try:
         chat = conversations.lock(row)
     except NotFound:

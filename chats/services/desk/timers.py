@@ -1,8 +1,9 @@
 """What happens to conversations as time passes, such as the end of a snooze.
 
 Each function may run in two processes at once, because it locks each row that it has found and
-checks it again. A second process skips the row while it is locked, and no longer finds it
-afterwards. Times are compared with the database's clock.
+checks it again. A second process skips the row while it is locked, and finds that nothing is left
+to do for it afterwards. Business hours are computed by the process's clock, all other times are
+compared by the database's clock.
 """
 
 import logging
@@ -44,9 +45,9 @@ from chats.services.desk import routing
 from identity.services import freezing
 
 log = logging.getLogger(__name__)
-# The maximum number of rows that one call processes; the others wait for the next call.
+# The maximum number of rows that one call processes; the rest wait for the next call.
 BATCH = 500
-# A call ends after this many failures, since the rows are then unlikely to be the cause.
+# A call ends after this many failures, because the cause is then unlikely to be in the rows.
 MAX_FAILURES = 500
 
 
@@ -65,8 +66,8 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the staff of customers who have waited too long within their bot's business hours,
-    once for each wait; return how many."""
+    """Notify the team that customers have waited too long within their bot's business hours, once
+    for each wait; return the number of their chats."""
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
         kind=NotificationKind.UNANSWERED,
@@ -102,8 +103,8 @@ def warn_unanswered() -> int:
 
 
 def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
-    """By bot with business hours: the latest start of a wait that has lasted `max_wait` seconds of
-    business hours by now."""
+    """For each bot with business hours, by its id: when a wait began that reaches `max_wait`
+    seconds of business hours now."""
     waits = dict(rows.values_list("bot_id", "max_wait").distinct())
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
     now = timezone.now()
@@ -156,8 +157,8 @@ def before_now(count: Combinable, **unit: int) -> Combinable:
 def _process(
     due: QuerySet[Conversation], order: str | Combinable, act: Callable[[LockedConversation], None]
 ) -> int:
-    """Act on the due rows under their locks, up to `BATCH`; return how many succeeded. For each row
-    that fails another one is tried, so that rows that always fail do not block the others."""
+    """Act on up to `BATCH` due rows, each under its lock; return how many succeeded. For each row
+    that fails, another row is tried, so that rows that always fail do not block the others."""
     due = due.exclude(client_id__in=freezing.frozen_ids())
     done, failed = 0, list[Any]()
     remaining = BATCH
@@ -173,7 +174,7 @@ def _process(
 def _process_rows(
     chat_ids: Sequence[Any], due: QuerySet[Conversation], act: Callable[[LockedConversation], None]
 ) -> tuple[int, list[Any]]:
-    """Act on these rows; return how many were processed, and which ones failed."""
+    """Act on these rows; return how many succeeded, and the ids of those that failed."""
     done, failed = 0, []
     for chat_id in chat_ids:
         try:

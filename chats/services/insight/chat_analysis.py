@@ -1,4 +1,5 @@
-"""Has an engine analyse a conversation, which costs credits: its summary, tags and sentiment."""
+"""Summarises and tags conversations and analyses their sentiment, which costs credits. When a
+conversation has ended, starts these tasks and asks the customer for a rating."""
 
 import uuid
 from contextlib import AbstractContextManager
@@ -36,7 +37,7 @@ from chats.shapes.insight import (
 # A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-# The number of the customer's latest messages that the extractive engine analyses.
+# The number of the customer's latest messages whose sentiment the extractive engine analyses.
 ANALYSED_BY_RULES = 5
 # The sentiment of each message, by the message's id.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
@@ -52,8 +53,8 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
-    """The current summary of a chat, or a new one if there is none that was made since
-    `made_since`. A second caller waits for the summary that the first one is making."""
+    """The summary of a chat. A new one is written if the newest does not cover all messages, or was
+    made before `made_since`. A second caller waits for the summary that the first is making."""
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
     )
@@ -65,7 +66,7 @@ def summarise(
 
 
 def propose_tags(chat: Conversation) -> list[Suggested]:
-    """Tags that fit the chat and that it does not have yet, best first; nothing is stored."""
+    """Tags that fit the chat and that it does not have yet, best first. Nothing is stored."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return []
@@ -89,8 +90,8 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """Analyse the customer's sentiment, and store it with the chat and with each message that has a
-    sentiment of its own."""
+    """Analyse the customer's sentiment. Store the overall sentiment with the chat, and the
+    sentiment of single messages with those for which the engine found one."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, ExtractiveEngine.name)
@@ -103,8 +104,8 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
 
 
 def run_after_end(conversation_id: str) -> None:
-    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight, if
-    the client's settings say so."""
+    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight, as
+    far as the client's settings say so."""
     rows = Conversation.objects.select_related("client__config", "bot")
     chat = rows.filter(pk=conversation_id).first()
     if chat is None:
@@ -178,8 +179,8 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote if the rules find a resolution, too, and if the chat
-    supports its facts; else an empty text."""
+    """The resolution that a model wrote, if the rules find a resolution as well and the chat
+    supports the facts in it; else an empty text."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     check = SourceCheck(line.text for line in transcript.lines)
@@ -198,8 +199,8 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and show it on the chat; return it. If another one that covers as much was
-    stored meanwhile, return that one and store nothing."""
+    """Store a summary, also on the chat, and return it. If another job has just stored a summary
+    that covers as many messages, return that one and store nothing."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked
@@ -244,8 +245,8 @@ def _proposed_tags(
 
 
 def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[Suggested]:
-    """A model's tags without duplicates, those with the highest confidence first: known tags in the
-    client's spelling, and at most `MAX_NEW_TAGS` new ones."""
+    """A model's tags without duplicates, ordered by confidence. Known tags get the client's
+    spelling, and at most `MAX_NEW_TAGS` new tags are kept."""
     spelling = {key_of(tag.name): tag.name for tag in known_tags}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:

@@ -1,5 +1,5 @@
-"""Shows how a bot's documents are used: which answers cite them, and how many questions go
-unanswered."""
+"""Counts how a bot's documents are used: how many answers cite them, for which questions, and how
+many questions go unanswered."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 
 _PERIOD = timedelta(days=30)
 _WEEK = timedelta(days=7)
-# The number of the latest answers citing a document whose questions are shown.
+# How many of the latest answers that cite a document are read to list their questions.
 _ANSWERS_READ = 50
 # Results are cached because counting reads all messages of the client's last 30 days.
 _CACHE_SECONDS = 600
@@ -29,8 +29,8 @@ _COUNTS = """
 
 
 def answers(bot: Bot) -> dict[int, int]:
-    """How many of the bot's answers of the last 30 days cite a document, by the document's id. The
-    counts are at most ten minutes old."""
+    """The number of the bot's answers in the last 30 days that cite a document, by the document's
+    id. The counts are at most ten minutes old."""
     key = f"cited-documents:{bot.pk}"
     counts: dict[int, int] | None = cache.get(key)
     if counts is None:
@@ -64,7 +64,7 @@ def questions(document: Document) -> list[str]:
 
 
 def unanswered_by_language(bot: Bot) -> dict[str, int]:
-    """The number of the bot's questions of the last seven days that are still unanswered, by
+    """The number of questions to the bot in the last seven days that are still unanswered, by
     language (`pt` for `pt-BR`)."""
     open_questions = GroupedQuestion.objects.filter(
         group__bot=bot,

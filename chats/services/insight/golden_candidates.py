@@ -10,15 +10,16 @@ from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 
-# The number of the bot's newest answers that are read, the maximum number of questions collected
-# from them, and the maximum characters of a question and of a source's title.
+# How many of the bot's newest answers are read, and how many questions at most are collected from
+# these answers.
 _ANSWERS_READ, _MAX_QUESTIONS = 2000, 20
+# The maximum number of characters in a question and in a source's title.
 _MAX_CHARS = 300
 
 
 def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQuestion]:
-    """Add golden questions from the requested source; existing ones stay unchanged. Returns the
-    added ones."""
+    """Add golden questions from the requested source, and return those that were added. Existing
+    golden questions stay unchanged."""
     origin = GoldenOrigin(body.source)
     candidates = {
         GoldenOrigin.SAMPLES: golden_questions.from_samples,
@@ -29,7 +30,8 @@ def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQue
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:
-    """The answered questions that customers recently asked most, each with its answer's source."""
+    """The answered questions that customers asked most often recently, each with the source of its
+    answer."""
     rows = Message.objects.for_client(bot.client).filter(
         conversation__bot=bot,
         conversation__is_preview=False,

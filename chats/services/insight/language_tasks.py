@@ -35,18 +35,18 @@ from identity.models import Client
 
 # The BCP 47 code for an undetermined language.
 UNDETERMINED = "und"
-# A suggestion that is at least this similar to a message of the customer counts as a repetition.
-# Agents' replies are less similar.
+# A suggestion that is at least this similar to a message from the customer counts as a repetition.
+# Agents' own replies are less similar to customers' messages.
 _REPETITION_SIMILARITY = 0.94
 MAX_SUGGESTION_CHARS = 3_000
-# The score from which passages are suggested. A bot needs a higher one to quote a passage; here an
-# agent decides what is sent.
+# The minimum score of passages that are suggested. It is lower than for a bot's quotes, because
+# here an agent decides what is sent.
 SHOWN_FROM = 0.3
 
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
-    """Translate a text with the model. The source language is the one that the platform recognises
-    or, if it recognises none, the one that the model names."""
+    """Translate a text with the model. The response names the source language that the platform
+    recognises or, if it recognises none, the language that the model names."""
     draft = _translate_text(client, body.text, to=body.out_lang_code, purpose="translation")
     named_by_model = canonical_language(draft.source_language)
     is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
@@ -84,7 +84,8 @@ def translate_message(message_id: str, *, to: str) -> None:
 
 
 def _store_translation(message: Message, text: str, *, to: str) -> None:
-    """Store a translation unless the text has changed meanwhile; the new text has its own job."""
+    """Store a translation, unless the text was changed during the translation; the new text has its
+    own job."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         if row.text != message.text:
@@ -96,7 +97,8 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """Summarise a text or messages: in a model's words or, without a model, by quoting them."""
+    """Summarise a text or messages: in a model's words or, if there is no model, by quoting
+    them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
         for message in body.messages or ()
@@ -153,7 +155,8 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
 
 
 def rewrite(chat: Conversation, body: RewriteRequest) -> RewrittenText:
-    """Rewrite an agent's text with the model, which must keep its figures, links and addresses."""
+    """Rewrite an agent's text with the model, which must keep the text's figures, links and
+    addresses."""
     with engines.paid_work(
         chat.client,
         bot=chat.bot,
@@ -189,7 +192,8 @@ def _translate_text(
 
 
 def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
-    """Suggestions without a model: what the bot would quote, then each other passage alone."""
+    """Suggestions without a model: first what the bot would quote, then a quote from each of the
+    remaining passages."""
     whole = quotation.extract_all(parts, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
     for part in parts:
@@ -218,11 +222,13 @@ def _suggest_by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the existing passages that it cites.
+    """The replies that a model suggests, each with the passages that it cites.
 
-    A reply is dropped if it cites no passage and is not a question, if it contains a figure, link
-    or address that neither its passages nor the chat contain, if it reports that something was
-    done, or if it repeats the customer.
+    A reply is dropped if one of these is true:
+    - It cites no passage and is not a question.
+    - It contains a figure, link or address that neither its passages nor the chat contain.
+    - It reports that something was done.
+    - It repeats the customer.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in parts)

@@ -1,4 +1,5 @@
-"""Groups unanswered questions that have the same words or, with the encoder, similar vectors."""
+"""Groups unanswered questions that have the same words or, if there is an encoder, similar vectors;
+reads groups and unanswered questions."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,20 +25,21 @@ from chats.models import (
 )
 from chats.services.core import enqueue_question_grouping
 
-# Questions older than this are removed from their groups, and so from the list.
+# Questions older than this are removed from their groups, and therefore from the list.
 WINDOW = timedelta(days=30)
 # The maximum number of questions per job; each takes about 8 ms. The next job groups the rest.
 QUESTIONS_A_JOB = 100
-# A question is compared with at most this many groups, the latest ones; their vectors take 8 MB.
+# A question is compared with at most this many groups, those with the latest questions. Their
+# vectors take 8 MB.
 MAX_COMPARED = 5_000
-# The similarity from which a question joins a group. Measured on questions in English and
+# The minimum similarity for a question to join a group. Measured on questions in English and
 # Vietnamese: 27 of 31 pairs with the same meaning reach it, and so do 7 of 530 pairs with different
-# meanings, each of which differs in one word ("to Norway", "to Sweden").
+# meanings. Each of these 7 pairs differs in one word ("to Norway", "to Sweden").
 ALIKE = 0.89
 
 
 def group_next(bot_id: int) -> None:
-    """Group the bot's next unanswered questions, and leave the rest to another job."""
+    """Group the bot's next unanswered questions; another job groups the rest."""
     bot = Bot.objects.filter(pk=bot_id).first()
     if bot is None:
         return
@@ -79,7 +81,7 @@ def clean_up() -> None:
 
 
 def _new_replies() -> QuerySet[Message]:
-    """Replies within the window that left a question unanswered which is in no group yet."""
+    """Replies within the window whose questions were left unanswered and are not in a group yet."""
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
     since = datetime.now(UTC) - WINDOW
@@ -121,8 +123,8 @@ class _Groups:
         return cls(bot, rows, [_vector(row) for row in rows])
 
     def nearest(self, text: str, vector: Vectors | None) -> QuestionGroup:
-        """The group whose first question has the same words; else the most similar group; else a
-        new one, which is not stored yet."""
+        """The group whose first question has the same words, else the most similar group, else a
+        new group, which is not stored yet."""
         digest = hashlib.sha256(plain(text).encode()).hexdigest()
         same_words = next((row for row in self.rows if row.digest == digest), None)
         group = same_words or self._most_similar(vector)
@@ -166,16 +168,16 @@ def list_for_bot(bot: Bot, *, statuses: Sequence[str]) -> QuerySet[QuestionGroup
 
 
 def questions_of(group: QuestionGroup) -> QuerySet[GroupedQuestion]:
-    """The questions of a group, with the customers' messages and their chats, unordered."""
+    """The questions of a group, loaded with the customers' messages and their chats, unordered."""
     return group.questions.select_related("message__conversation__customer")
 
 
 def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
     """The replies among these messages that left a question unanswered, unordered; no previews.
 
-    Annotations: `is_known`, whether the bot now has an answer to exactly this question or is
-    learning one for its group; `answered_group`, the question's group if the bot can answer it now;
-    `answered_from`, the document that was written for that group.
+    Annotations: `is_known` is whether the bot now has a written answer to exactly this question, or
+    is learning an answer for its group. `answered_group` is the question's group if its status is
+    answered, and `answered_from` the document that was written for that group.
     """
     documents = Document.objects.filter(
         bot=OuterRef("conversation__bot"),

@@ -1,4 +1,5 @@
-"""Runs that summarise a client's chats: those without a current summary or, with `force`, all."""
+"""Runs that summarise a client's chats: chats without a current summary or, with `force`, all
+chats."""
 
 import logging
 import uuid
@@ -20,7 +21,7 @@ from identity.services.credits import InsufficientCredits
 log = logging.getLogger(__name__)
 # The maximum number of chats per job. A worker that shuts down finishes its job first.
 CHATS_A_JOB = 50
-# After this many failures in a row, the engine must be the cause, so the run is given up.
+# After this many failures in a row, the engine is probably the cause, so the run is given up.
 MAX_FAILURES_IN_A_ROW = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
@@ -56,7 +57,7 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
 
 
 def get(client: Client, job_id: Any) -> SummaryJob:
-    """One of the client's runs; 404 for any other."""
+    """One of the client's runs; 404 if there is none with this id."""
     return first_or_404(SummaryJob.objects.for_client(client).filter(pk=job_id))
 
 
@@ -117,8 +118,8 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position. The total grows with chats whose summary became
-    outdated only during the run."""
+    """Count a chat and store the run's position. The total grows if more chats are summarised,
+    because their summaries became outdated only during the run."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(

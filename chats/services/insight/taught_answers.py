@@ -31,9 +31,9 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Store the answer as content of the bot; once the bot is trained on it, the question is asked
-    again. 409 `source_exists` if the bot has an answer to the question, 422 if the question has no
-    words ("???")."""
+    """Store the answer as content of the bot. Once the bot is trained on it, the question is asked
+    again. 409 `source_exists` if the bot already has a written answer to the question, 422 if the
+    question has no words ("???")."""
     question_text = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
         body = QuestionAnswerDto(question=question_text, answer=answer)
@@ -54,22 +54,23 @@ def note_answer(message: Message, document: Document) -> None:
 
 
 def request_again(group: QuestionGroup) -> None:
-    """Enqueue a job that asks the bot a group's question again, because it may have learned the
-    answer from other content."""
+    """Enqueue a job that asks the bot a group's question again; it may have learned the answer from
+    other content."""
     with transaction.atomic():
         _enqueue(group)
 
 
 def request_learned(document_id: int) -> None:
-    """Enqueue jobs that ask the questions again for which a document was written, now that the bot
-    is trained on it."""
+    """Now that the bot is trained on a document, enqueue jobs that ask the questions again for
+    which the document was written."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
             _enqueue(group)
 
 
 def ask_again(group_id: int) -> None:
-    """Ask the bot a group's question and store its answer; nothing is sent or announced."""
+    """Ask the bot a group's question and store the answer or why there was none. Nothing is sent or
+    announced."""
     rows = question_groups.with_question(QuestionGroup.objects.filter(pk=group_id))
     group = rows.select_related("bot__client__config", "document").first()
     if group is None:

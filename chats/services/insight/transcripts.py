@@ -1,4 +1,4 @@
-"""Conversations as lines of text, the form in which engines read them."""
+"""Conversations as lines of text, which is the form in which engines read them."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -11,8 +11,8 @@ from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
 # The maximum numbers of lines in a transcript, of characters in a line, and of characters in all
-# lines. A transcript has the chat's latest messages. If its first one is not among them, it is
-# added, even as one line more.
+# lines. A transcript has the chat's latest messages. The chat's first message is added if it is not
+# among them, even if this exceeds `MAX_LINES` by one.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000
@@ -22,7 +22,7 @@ POOR_RATING = 2
 
 @dataclass(frozen=True)
 class Transcript:
-    """A chat's lines, oldest first, without notes, the welcome and messages of the platform."""
+    """A chat's lines, oldest first, without notes, the welcome and messages by the platform."""
 
     lines: tuple[Line, ...]
     # The ids of the customer's messages, in the order of their lines.
@@ -43,7 +43,8 @@ class Transcript:
 
 
 def for_chat(chat: Conversation) -> Transcript:
-    """A transcript with the chat's first message and as many of the latest as the limits allow."""
+    """A transcript with the chat's first message and as many of the latest messages as the limits
+    allow."""
     rows = Message.objects.for_client(chat.client).filter(
         conversation=chat, is_note=False, is_welcome=False
     )
@@ -69,7 +70,7 @@ def for_chat(chat: Conversation) -> Transcript:
 
 
 def mask_for(client: Client) -> Mask:
-    """A mask, which hides personal data if the client's settings say so."""
+    """A mask that hides personal data if the client's settings say so."""
     return Mask(is_on=client.config.mask_personal_data)
 
 
@@ -77,6 +78,6 @@ def _line(row: Message, *, is_rated_poor: bool) -> Line:
     text = row.text[:MAX_LINE_CHARS]
     if row.sender_type == SenderType.CUSTOMER:
         return Line("customer", text)
-    # A bot's message that no engine wrote is a set phrase, so it is not an answer.
+    # A bot's message that no engine wrote is a canned reply, so it is not an answer.
     is_canned = row.sender_type == SenderType.BOT and not (row.receipt or {}).get("engine")
     return Line("assistant", text, is_answer=not is_rated_poor and not is_canned)

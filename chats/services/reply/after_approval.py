@@ -17,7 +17,7 @@ def continue_reply(call_id: str) -> None:
     """Make a call if it was approved, and answer the message that needed it. Safe to run twice."""
     call, message = _load(call_id)
     if call is None or message is None:
-        return  # deleted meanwhile, so nobody waits for an answer
+        return  # the call or its message was deleted, so nobody waits for an answer
     if publishing.is_continued(call):
         return
     if call.status != CallStatus.REJECTED:
@@ -44,7 +44,8 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer. The client's handoff policy cannot prevent a handover here."""
+    """What to tell the customer. The client's handoff policy is not applied here, so it cannot
+    prevent a handover."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))

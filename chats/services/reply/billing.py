@@ -23,9 +23,11 @@ def reserve(message: Message, engine: Engine, *, call: FunctionCall | None = Non
 
 
 def price_of(decision: Decision | None) -> int:
-    """The credits that a reply costs, at most those reserved; 0 for a dropped reply (None)."""
+    """The credits that a reply costs, at most as many as were reserved; 0 for a dropped reply
+    (None)."""
     trace = decision.receipt.trace if decision else None
-    # A model's tokens are charged even if it gave no answer, the extractive engine only for one.
+    # A model's tokens are charged even if it gave no answer. The extractive engine is charged only
+    # for an answer.
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
         maximum = credits.MODEL_REPLY * trace.price
@@ -34,8 +36,8 @@ def price_of(decision: Decision | None) -> int:
 
 
 def settle(message: Message, price: int, *, call: FunctionCall | None = None) -> int:
-    """Charge `price` credits for a reply, release the rest of the reservation, and return what was
-    charged: 0 if nothing is reserved. `call`: as in `reserve`.
+    """Charge `price` credits for a reply and release the rest of the reservation. Return what was
+    charged: 0 if nothing was reserved. `call` is the same as for `reserve`.
 
     Call it last in a transaction: it locks the client's balance until the transaction ends.
     """

@@ -14,7 +14,8 @@ from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
-# The maximum number of times that the customer is asked about one call. Then it is withdrawn.
+# The maximum number of times that the customer is asked about one call. After that, the call is
+# withdrawn.
 MAX_QUESTIONS = 2
 
 
@@ -22,7 +23,7 @@ def settle(
     loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
 ) -> ConfirmationReply | None:
     """What a message says about the call that the customer was asked to confirm; None if it says
-    nothing about one.
+    nothing about such a call.
 
     A confirmed call is made here, and only once, because the call stores which message decided it.
     """
@@ -56,8 +57,8 @@ def _settle(
 
 
 def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> FunctionCall | None:
-    """The call that the latest message to the customer asks about, if it asks about one. A yes
-    confirms no other call."""
+    """The call that the latest message to the customer asks about, if any. A yes cannot confirm any
+    other call."""
     rows = Message.objects.filter(conversation=chat, is_note=False)
     latest = rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
     receipt = (latest.receipt if latest else None) or {}

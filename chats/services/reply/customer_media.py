@@ -1,7 +1,7 @@
 """Gives a customer's files to the model: pictures to look at and voice notes to transcribe.
 
-The model gets them only if it can read them and the client allows it (`read_attachments`). A
-transcript is stored with its voice note, for the bot, the agents and the search.
+The model gets the files only if it can read them and the client allows it (`read_attachments`). A
+transcript is stored with its voice note, for the bot, the agents and searches.
 """
 
 import logging
@@ -19,14 +19,15 @@ from chats.models import Attachment, Conversation, LockedConversation, Message, 
 from chats.services.core import enqueue_translations, message_status, messages
 
 log = logging.getLogger(__name__)
-# The maximum number of pictures that the model gets for one reply: the latest ones.
+# The maximum number of pictures that the model gets for one reply. It gets the latest pictures.
 MAX_PICTURES = 4
 # The maximum size, in bytes, of a file that the model gets.
 MAX_BYTES = 10_000_000
 # The maximum width and height of a picture, in pixels. Models scale down larger pictures anyway.
 LARGEST_SIDE = 1_536
 _PICTURES = {"image/png", "image/jpeg", "image/webp"}
-# The file names of voice notes, because model servers tell the type by the extension.
+# The file name that is sent for a voice note of each type, because model servers tell the type by
+# the extension.
 _VOICE_NOTES = {
     "audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav",
     "audio/mp4": "voice.m4a",
@@ -72,7 +73,7 @@ def transcribe_message(message_id: str) -> None:
 
 
 def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
-    """Transcribe the voice notes of these messages; returns whether there is a new transcript.
+    """Transcribe the voice notes of these messages; return whether there is a new transcript.
 
     A voice note that cannot be transcribed stays as it is, for agents to listen to.
     """
@@ -93,7 +94,8 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
     row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
-    # The language is that of the customer's earlier messages; the chat's language may be a guess.
+    # The language is that of the customer's previous message with text. The chat's language may be
+    # a guess.
     earlier = Message.objects.filter(
         conversation=chat, sender_type=SenderType.CUSTOMER, seq__lt=message.seq
     )
@@ -115,8 +117,8 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
 
 
 def _store(message: Message, attachment_id: str, transcript: str) -> None:
-    """Store a transcript with its voice note, if the message still has that, and update the text
-    and the language of the message."""
+    """Store a transcript with its voice note, if the message still has the voice note, and update
+    the message's text and language."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         row.conversation = chat

@@ -1,4 +1,4 @@
-"""The rules that decide what the bot does about a message, as pure functions of facts."""
+"""The rules that decide how the bot reacts to a message, as pure functions of facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,11 +31,12 @@ class Receipt:
     filled: tuple[str, ...] | None = None
     # The field for which the customer ignored the question; the bot asks for it once more, later.
     passed_over: str | None = None
-    # The customer is asked to rephrase the question before the chat is handed over.
+    # Whether the customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
-    # The bot replied while the chat waited for an agent; only such replies may be sent then.
+    # Whether the bot replied while the chat waited for an agent. Only replies that are marked like
+    # this may be sent while it waits.
     while_waiting: bool | None = None
-    # The procedure's name, what it did for this message, and where it waits.
+    # The procedure's name, the steps that it took for this message, and where it waits.
     procedure: Mapping[str, Any] | None = None
     # Texts to show before and after the reply's own text; not stored in the receipt.
     before: str = ""
@@ -75,7 +76,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot replies with a message of the platform, by the name of that message."""
+    """The bot replies with the platform's message that has this name."""
 
     name: str
     receipt: Receipt
@@ -107,7 +108,7 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The name of the message for the customer; None for the usual one of the reason.
+    # The name of the message for the customer; None for the usual message for this reason.
     name: str | None = None
 
 
@@ -118,7 +119,7 @@ class AskEngine:
     question: str
     # Who approved the call whose result the answer reports; NONE if there is no such call.
     approved_by: Approval = Approval.NONE
-    # The call that an agent approved: the message has a reply already, which proposed the call.
+    # The call that an agent approved. The message already has a reply, which proposed the call.
     approved_call: FunctionCall | None = None
 
 
@@ -189,7 +190,7 @@ class HandoffPolicy:
 
 @dataclass(frozen=True)
 class KnowledgeGap:
-    """What is known about an unanswered question besides the engine's outcome."""
+    """What is known about an unanswered question in addition to the engine's outcome."""
 
     # Whether it is the first unanswered question since the chat was opened or reopened.
     is_first: bool = False
@@ -215,7 +216,7 @@ class Facts:
     is_for_people: bool = False
     # The chat is on a messaging channel.
     is_messaging: bool = False
-    # All texts that are not small talk, and the last text's kind if it is small talk.
+    # All texts that are not small talk; and if the last text is small talk, its kind.
     question: str = ""
     small_talk: SmallTalk | None = None
     asks_for_person: bool = False
@@ -236,20 +237,21 @@ NOT_A = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
 }  # fmt: skip
-# The reasons of handovers at which the bot asks for customer-info fields.
+# The handover reasons for which the bot asks for customer-info fields.
 _ASKS_AT = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
-    """What the rules alone decide; if they cannot, the question that an engine must answer."""
+    """What the rules alone decide. If they cannot decide, the question that an engine must
+    answer."""
     if facts.is_waiting:
         reply = _reply_to_info(facts.info) if facts.info.asked else None
         if reply:
             reply = replace(reply, receipt=replace(reply.receipt, while_waiting=True))
             return ask_next(reply, facts)
-        # After a handover the bot answers only questions; to a "great!" it says nothing.
+        # After a handover, the bot answers only questions. It does not reply to a "great!".
         is_question = bool(facts.question) and not _closing_words(facts.short_reply)
         is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
         return AskEngine(facts.question) if is_for_bot else NoReply()
@@ -301,8 +303,9 @@ def _is_acknowledgement(reply: ShortReply | None) -> bool:
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """The kind of small talk that a mere yes, no or "ok" is. None for other messages, and if it may
-    answer a question that the bot asked; quotations ask nothing."""
+    """The kind of small talk that a mere yes, no or "ok" amounts to. None for any other message,
+    and if the message may answer a question that the bot asked. A quotation never asks a question.
+    """
     if reply is None:
         return None
     if reply.previous_kind == "thanks":
@@ -365,7 +368,7 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
 def ask_next(decision: Decision, facts: Facts) -> Decision:
     """Add the question for the next customer-info field to an answer, to a handover or to the
     thanks for a value, unless the customer has just left such a question unanswered. If they
-    ignored the question for a text field for the first time, the receipt records that."""
+    ignored the question for a text field, and the bot may ask again, the receipt records that."""
     info, asked = facts.info, facts.info.asked
     match decision:
         case Answer():

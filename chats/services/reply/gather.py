@@ -1,4 +1,4 @@
-"""Reads what the rules need to know about a message: its texts, and what precedes it in the chat.
+"""Gathers what the rules need to know about a message: its texts, and what precedes it in the chat.
 
 If the bot's message asks for a customer-info field, its receipt contains the field's name
 (`asks_for`), and the customer's next message is searched for the value. The bot asks again if the
@@ -35,8 +35,8 @@ MAX_QUESTIONS = 2
 def facts_for(
     message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
 ) -> Facts:
-    """All that the rules need to know about a message and the earlier messages that share its
-    reply, whose ids are `earlier`."""
+    """Everything that the rules need to know about a message and the earlier messages that share
+    its reply. `earlier` are the ids of the earlier messages."""
     chat, burst = message.conversation, load_burst(message, earlier)
     texts, first_seq = texts_of(burst), burst[0].seq
     intent = intents.intent_of(texts, language=message.language)
@@ -141,7 +141,8 @@ def _kind_of(
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
     """The names of the unknown fields that the bot asks for in this chat. Optional fields that were
-    in the form before the chat are left out; in a preview, all fields of that form are."""
+    in the form before the chat are left out. In a preview, required fields of that form are left
+    out too."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -207,9 +208,9 @@ def _info(
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The names of the fields that this bot has asked the customer for, and of those for which the
-    customer ignored the question: in all chats of the customer or, in a preview, in this one. A
-    name is repeated for each time that it happened."""
+    """The names of the fields that this bot has asked the customer for, and the names of the fields
+    for which the customer ignored the question. A name is repeated for each time that it happened.
+    All chats of the customer with the bot count; in a preview, only this chat."""
     rows = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )

@@ -49,7 +49,7 @@ from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
 from identity.auth import Principal
 
-# The bot waits for further messages for at most this multiple of `burst_wait`, then it replies.
+# The bot waits for further messages for at most this multiple of `burst_wait` before it replies.
 LONGEST_BURST = 5
 
 
@@ -59,7 +59,7 @@ class NothingToAnswer(ApiError):
 
 
 class Received(NamedTuple):
-    """A customer's stored message; `is_new`: this request stored it."""
+    """A customer's stored message. `is_new`: whether this request stored it."""
 
     message: Message
     is_new: bool
@@ -74,7 +74,7 @@ class Turn(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A customer's chat; `is_new`: this request opened it."""
+    """A customer's chat. `is_new`: whether this request opened it."""
 
     chat: LockedConversation
     is_new: bool
@@ -84,7 +84,8 @@ def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
     """Open a conversation and store its first message, if there is one. If the client's setting
-    `reuse_open` is on, the customer's open chat with the bot is used instead of a new one."""
+    `reuse_open` is on and the customer has an open or snoozed chat with the bot, that chat is used
+    instead of a new one."""
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
@@ -167,16 +168,17 @@ def receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    """Store a customer's message and, if the bot should reply, enqueue the job for that. A repeated
-    `client_message_id` returns the stored message. `fields`: what a channel adds to the content."""
+    """Store a customer's message and, if the bot should reply, enqueue the job that replies. A
+    repeated `client_message_id` returns the stored message. `fields` are what a channel knows in
+    addition to the content."""
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
 def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
     """Store a customer's message in a chat that the caller may see, and return its turn; 404 for
-    any other chat. A database function stores plain messages, the usual case; `receive` stores all
-    others."""
+    any other chat. Usually the message is plain, and a database function stores it; `receive`
+    stores all other messages."""
     is_plain = not body.attachments
     guess = detection.Guess((), body.language) if body.language else detection.guess(body.text)
     is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
@@ -212,9 +214,12 @@ def _receive(
 
 
 def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
-    """Enqueue the translation of a customer's new message, and the bot's reply or else transcripts
-    of its voice notes. If the team is closed and the bot does not have the chat, tell the customer.
-    Return whether a reply is coming."""
+    """Do what follows a customer's new message; return whether a reply is coming.
+
+    The translation of the message is enqueued, and so is the bot's reply. If no reply is coming,
+    the transcription of voice notes is enqueued. If the company is closed and the bot does not have
+    the chat, the customer is told so.
+    """
     enqueue_translations.enqueue_for_agents(chat, message)
     handoffs.tell_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
@@ -226,8 +231,8 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a customer's message belongs to, woken up, reopened or created as needed, and
-    the message if it is stored already."""
+    """The chat that a customer's message belongs to, and the message if it is already stored. If it
+    is not, the chat is woken up, reopened or created as needed."""
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
@@ -266,8 +271,8 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 
 
 def _request_reply(chat: LockedConversation, message: Message) -> bool:
-    """Enqueue the bot's reply if it may reply; return whether it may. Messages that follow each
-    other within `burst_wait` share a reply."""
+    """Enqueue the bot's reply if the bot may reply; return whether it may. Messages that follow
+    each other within `burst_wait` share a reply."""
     if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
     burst_wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
@@ -293,8 +298,8 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
     """Return the customer's latest message, and request a reply if the bot still owes one. 409 if
     there is no message or the chat has ended.
 
-    `earlier_result_id`: the message that the first of repeated requests returned; it is returned
-    again, and nothing is requested.
+    `earlier_result_id`: if the request is a repetition, the id of the message that the first
+    request returned. This message is returned again, and nothing is requested.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -339,7 +344,7 @@ def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
 
 
 def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
-    """The turn of a message that this request sent. Only a repeated message can have a reply."""
+    """The turn of a message that this request sent. A new message cannot have a reply yet."""
     message, is_new, is_coming = received
     if not is_new:
         return turn_of(message, reply_requested=reply_requested)
@@ -351,7 +356,8 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
 def outcome(
     message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
 ) -> dict[str, Any]:
-    """The fields of a message's `ChatTurn` besides the message: its current reply and status."""
+    """The fields of a message's `ChatTurn` except the message itself: its current reply and
+    status."""
     state = fast_sql.turn_state(message, ordering_key=ordering_key(message.conversation_id))
     if state.reply is None:
         is_coming = state.is_reply_coming
@@ -386,5 +392,6 @@ def _status(
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
-    # No reply is coming if it was dropped because the chat changed hands meanwhile.
+    # If no reply is coming although the bot has the chat, the reply was dropped because the chat
+    # changed hands.
     return "pending" if is_coming else "not_expected", None

@@ -1,4 +1,5 @@
-"""The stages of the bot's reply to a message: load, guard, gather, decide, publish."""
+"""The stages of the bot's reply to a message: load the message, check whether the bot may reply,
+gather facts, decide, publish."""
 
 from collections.abc import Sequence
 
@@ -32,15 +33,15 @@ HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`:
-    ids of the messages shortly before it that share its reply."""
+    """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`
+    are the ids of the preceding messages that share the reply."""
     loaded, confirmation = _load_transcribed(message_id, earlier), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
     if confirmation:
         loaded = fast_sql.load_message(message_id)  # the chat may have changed during the call
     if loaded is None:
-        return  # deleted meanwhile, so nobody waits for a reply
+        return  # the message was deleted, so nobody waits for a reply
     message = loaded.message
     stream = ReplyStream(message.pk)
     if not loaded.is_answered and reply_policy.may_begin(message.conversation, loaded.reply_scope):
@@ -66,7 +67,7 @@ def _load_transcribed(message_id: str, earlier: Sequence[str]) -> fast_sql.Loade
     burst = gather.load_burst(loaded.message, earlier)
     if not customer_media.transcribe(loaded.message.conversation, burst):
         return loaded
-    return fast_sql.load_message(message_id)  # the chat may have changed meanwhile
+    return fast_sql.load_message(message_id)  # the chat may have changed during transcription
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -83,9 +84,9 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
     """Reserve the credits, ask the engine, and decide by its outcome. If the engine chooses a
-    procedure, that is started instead."""
+    procedure, start the procedure instead."""
     chat = message.conversation
-    # A yes to a call is not a question, so the earlier messages that share its reply are history.
+    # A yes to a call is not a question, so the engine gets the preceding messages as history.
     before_seq = facts.first_seq if asking.approved_by == Approval.NONE else message.seq
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine, call=asking.approved_call):
@@ -148,7 +149,7 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer for whom functions are called: always the customer of this conversation. In a
+    """The customer for whom functions are called: the customer of the message's conversation. In a
     preview, the external id is left out."""
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id

@@ -1,5 +1,5 @@
-"""Previews: chats in which a client's users try a bot. Nobody is notified of them, and no report
-counts them."""
+"""Previews: chats in which a client's users try a bot. Nobody is notified of these chats, and no
+report counts them."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def open_preview(
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     _ensure_paid(bot)
     with transaction.atomic():
-        # A customer row that stands for the user in all previews.
+        # This customer represents the user in all of the user's previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
             external_id=f"{customers.STAFF}{by.pk}",
@@ -83,8 +83,9 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; return the last one. If the request has no messages, which any
-    chat allows, return the customer's latest one, and request a reply if the bot still owes one."""
+    """Add messages to a preview; return the last one. A request without messages is allowed for any
+    chat: it returns the customer's latest message, and requests a reply if the bot still owes one.
+    """
     if body.messages or _owes_reply(chat):
         _ensure_paid(chat.bot)
     if not body.messages:
@@ -107,13 +108,14 @@ def _owes_reply(chat: Conversation) -> bool:
 
 
 def _ensure_paid(bot: Bot) -> None:
-    """402 if the credits don't cover a reply; a customer's chat would be handed over instead."""
+    """Raise 402 if the credits don't cover a reply; a customer's chat would be handed over
+    instead."""
     cost = reply_policy.highest_cost(engine_for(bot.client, bot))
     credits.ensure_enough(bot.client_id, cost=cost)
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as the team sees it: with the reply's receipt."""
+    """A turn as the client's team sees it, with the reply's receipt."""
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})

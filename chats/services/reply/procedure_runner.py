@@ -1,8 +1,8 @@
-"""Runs a bot's procedures step by step: asks, calls, confirms and says.
+"""Runs a bot's procedures step by step. Steps ask the customer, call functions or say something.
 
 When a step asks the customer something, the receipt of that message stores where the run waits
-(`procedure`), and the customer's next message is read as the answer. A run that is interrupted
-starts again from there; calls that it has already made for the message are found in the call log
+(`procedure`), and the customer's next message is read as the answer. If the run is interrupted, it
+starts again from there. Calls that it has already made for the message are found in the call log
 and not made again.
 """
 
@@ -186,8 +186,8 @@ def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
 
 
 def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
-    """The reaction to the customer's decision on a call, which has been made by now if the customer
-    confirmed it. None if the message is no decision."""
+    """The reaction to the customer's decision about a call. If the customer confirmed the call, it
+    has already been made. None if the message says nothing about the call."""
     if facts.confirmation is None:
         return None
     if facts.confirmation.answer == "confirmed":
@@ -218,7 +218,7 @@ class _Run:
         self._known = dict(waiting.values)
         self._calls = dict(waiting.calls)
         self._results = _results_of(waiting.calls)
-        # The deadline of all calls and judged conditions for this message together.
+        # All calls and judged conditions for this message share this deadline.
         self._ends_at = time.monotonic() + settings.LLM_DEADLINE_SECONDS
         self._runner = FunctionRunner(
             self._chat.bot, subject, max_calls=len(self._steps), ends_at=self._ends_at
@@ -233,7 +233,7 @@ class _Run:
 
     @property
     def country(self) -> str:
-        """The client's country, for telephone numbers without a country code."""
+        """The client's country, for phone numbers without a country code."""
         return time_zones.country_of(self._chat.client.timezone)
 
     @property
@@ -250,7 +250,7 @@ class _Run:
         return self.run()
 
     def run(self) -> Decision:
-        """Take steps until one waits or the procedure ends; return what to do then."""
+        """Take steps until a step waits or the procedure ends; return what the bot does then."""
         while self._at < len(self._steps):
             step = self.step
             match step.kind:
@@ -293,7 +293,7 @@ class _Run:
         return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
     def asked_once_more(self) -> Waiting:
-        """Where the run waits, with one more try counted."""
+        """Where the run waits, with `tries` increased by one."""
         return replace(self.waiting, tries=self.waiting.tries + 1)
 
     def _ask(self, step: Step) -> Decision | None:
@@ -352,7 +352,7 @@ class _Run:
         return written.draft.holds if written.draft.is_known else None
 
     def _add_usage(self, price: int, usage: Usage | None) -> None:
-        """Add tokens to the trace, by which the reply is charged."""
+        """Add used tokens to the trace, which determines the price of the reply."""
         used = usage.plus(self._trace.usage) if usage else self._trace.usage
         self._trace = replace(self._trace, usage=used, price=price)
 
@@ -394,8 +394,8 @@ class _Run:
         return HandOver("approval_needed", receipt, proposed)
 
     def _arguments(self, step: Step, function: Function) -> dict[str, Any]:
-        """The arguments of a call: those that the step sets and, for other parameters, the known
-        values of the same names."""
+        """The arguments of a call: the arguments that the step sets and, for all other parameters,
+        the known values of the same names."""
         schemas = function.parameters.get("properties", {})
         arguments = {name: self._known[name] for name in schemas if name in self._known}
         arguments |= {
@@ -454,7 +454,8 @@ def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _convert(value: Any, schema: Any) -> Any:
-    """The value, converted if its schema wants text and it is a number, or the reverse."""
+    """The value; a number is converted if its schema wants text, and a whole number in text if its
+    schema wants a number."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

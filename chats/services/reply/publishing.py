@@ -1,4 +1,4 @@
-"""The last stage of a reply: renders, charges and stores the decision, unless the chat changed
+"""The last stage of a reply: renders, charges and stores the decision, unless the chat has changed
 hands."""
 
 import logging
@@ -62,7 +62,7 @@ def publish_reply(
     """Store the reply and the customer-info values found in the message (`filled`), and complete
     the job.
 
-    If the message already has a reply or the chat changed hands, nothing is stored or charged.
+    If the message already has a reply or the chat has changed hands, nothing is stored or charged.
     """
     reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit(ends_job=True):
@@ -110,7 +110,8 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 
 
 def render(message: Message, decision: Spoken) -> ReplyText:
-    """The text of a decision in the message's language, with the question for a field, if any."""
+    """The text of a decision, in the message's language if possible, followed by the question for a
+    customer-info field, if any."""
     reply, field_name = _sentence(message, decision), decision.receipt.asks_for
     parts = (decision.receipt.before, reply.text, decision.receipt.after)
     reply = reply._replace(text="\n\n".join(filter(None, parts)))
@@ -200,14 +201,14 @@ def is_continued(call: FunctionCall) -> bool:
 
 
 def may_continue(chat: Conversation) -> bool:
-    """Whether the bot may tell the customer the result of a call: only while the bot is on and no
-    agent has the chat."""
+    """Whether the bot may tell the customer the result of a call: only if the chat is open, no
+    agent has it, and the bot is not disabled."""
     return reply_policy.bot_may_reply(chat, is_approved=True) == ReplyScope.ALL
 
 
 def publish_result(message: Message, call: FunctionCall, decision: Decision | None) -> None:
-    """Tell the customer the result of a call or, if the bot may not, leave only a note for the
-    agents. Does nothing if the result has been told already."""
+    """Tell the customer the result of a call or, if the bot may not tell it, leave only a note for
+    the agents. Does nothing if the customer or the agents have already been told."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -216,7 +217,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             _note_result(chat, call)
             billing.settle(message, 0, call=call)
             return
-        # Not last, since the receipt says what was charged.
+        # Settled before the message is stored, because the receipt says what was charged.
         charged = billing.settle(message, billing.price_of(decision), call=call)
         receipt = replace(decision.receipt, credits=charged).to_json()
         receipt["continues"] = str(call.pk)
@@ -231,7 +232,8 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
-    """After the job's last attempt, tell the agents in a note, and hand an open chat over."""
+    """After the job's last attempt, tell the agents the call's result in a note. If the chat is
+    open and the bot has it, hand it over."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -249,8 +251,8 @@ def _leave_to_agents(
     decision: HandOver,
     receipt: dict[str, Any],
 ) -> None:
-    """Tell the customer what the decision has to say, if anything, leave the agents a note with the
-    call's result, and hand the chat over if the bot has it."""
+    """Send the customer the decision's text, if it has one. Leave the agents a note with the call's
+    result. If the bot has the chat, hand it over."""
     has_text = bool(decision.name or decision.call or decision.receipt.before)
     if has_text:
         reply = render(message, decision)

@@ -1,5 +1,5 @@
-"""Replays a day's replies to show which questions the bot would answer today, and which it no
-longer would."""
+"""Regenerates the replies of a day to show which questions the bot would newly answer today, and
+which questions it would no longer answer."""
 
 import uuid
 import zoneinfo
@@ -23,12 +23,12 @@ from identity.services import audit, credits
 MAX_REPLIES = 1_000
 # The maximum number of replies per job. A worker that shuts down finishes its job first.
 REPLIES_A_JOB = 10
-# The maximum characters that are stored of a regenerated reply.
+# The maximum number of characters that are stored of a regenerated reply.
 MAX_TEXT = 4_000
 # Replies with function calls are left out, because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
-# Answers that were not found by this bot's search: imported ones, and results of calls. They are
-# left out, because changed content cannot make the bot lose them.
+# Answers that this bot did not find in its content: imported answers and results of calls. They
+# are left out, because changed content cannot make the bot lose them.
 _NOT_ITS_OWN = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )
@@ -52,7 +52,7 @@ def get(bot: Bot, replay_id: uuid.UUID) -> Replay:
 
 
 def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[ReplayedReply]:
-    """The regenerated replies of a replay with the original messages, unordered."""
+    """The regenerated replies of a replay, loaded with the original messages, unordered."""
     rows = replay.replies.select_related("message__in_reply_to", "message__conversation")
     return rows.filter(change=change) if change else rows
 
@@ -87,7 +87,7 @@ def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
 
 
 def replay_next(replay_id: str) -> None:
-    """Replay the next replies, from where the previous job ended."""
+    """Regenerate the next replies, from where the previous job ended."""
     rows = Replay.objects.select_related("bot__client")
     replay = rows.filter(pk=replay_id, status__in=_UNFINISHED).first()
     if replay is None:
@@ -114,8 +114,8 @@ def replay_next(replay_id: str) -> None:
 
 
 def fail(replay_id: str) -> None:
-    """Mark the replay as failed after its job's last attempt. The replies regenerated so far
-    stay."""
+    """Mark the replay as failed after its job's last attempt. The replies that were regenerated
+    before stay."""
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
@@ -124,8 +124,8 @@ def fail(replay_id: str) -> None:
 
 
 def _replies(bot: Bot, day: date) -> QuerySet[Message]:
-    """The replies of a day, in the client's time zone, that needed an engine, without the answers
-    of `_NOT_ITS_OWN`."""
+    """The replies of a day in the client's time zone that needed an engine, except the answers
+    selected by `_NOT_ITS_OWN`."""
     zone = zoneinfo.ZoneInfo(bot.client.timezone)
     begins = datetime.combine(day, time.min, zone)
     ends = datetime.combine(day + timedelta(days=1), time.min, zone)

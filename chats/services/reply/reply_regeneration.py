@@ -27,7 +27,7 @@ class RegeneratedReply:
     """What the bot would say today instead of an earlier reply."""
 
     text: str
-    # The decision as receipts have it, such as `answered`, or else the reason of the handover.
+    # The decision as in receipts, such as `answered`; if there is none, the handover's reason.
     decision: str
     is_answered: bool
     sources: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ def was_answered(reply: Message) -> bool:
 
 
 def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
-    """What the bot would say today to the message that a reply was for, given the lines before it.
+    """What the bot would say today to the message that got the reply, given the lines before it.
 
     No functions are called, and no customer-info fields are asked for. A model's tokens are
     charged; raises `InsufficientCredits` if the credits do not cover them.
@@ -64,7 +64,8 @@ def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
     earlier = [item for item in reply.receipt.get("answers") or () if item != str(message.pk)]
     facts = replace(gather.facts_for(message, earlier), info=InfoFacts(), is_waiting=False)
     if message.conversation.read_from_seq >= facts.first_seq:
-        # The chat was reopened after the reply, so the lines before the message were read then.
+        # The chat was reopened after the reply, so the bot could still read the lines before the
+        # message when it replied.
         message.conversation.read_from_seq = 0
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):

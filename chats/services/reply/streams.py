@@ -1,4 +1,4 @@
-"""The live stream of a reply; only this module knows the stream's name and events."""
+"""Sends the live stream of a reply. Only this module sets the name and the events of the stream."""
 
 import uuid
 
@@ -25,5 +25,5 @@ class ReplyStream:
         pubsub.append(self.name, StreamEvent.JOINED, {"message_id": str(message_id)})
 
     def done(self) -> None:
-        """End the stream: the reply is stored, or there will be none."""
+        """End the stream, because the reply is stored or there will be no reply."""
         pubsub.append(self.name, StreamEvent.DONE, {})
