@@ -27,21 +27,21 @@ class Client(Core):
     def get_client_info(
         self
     ) -> types.ClientDto:
-        """Get the caller's client, with its plan and credits."""
+        """Get your company, with its plan and credits."""
         result: types.ClientDto = self.call("GET", "/identity/client", {}, {})
         return result
 
     def add_socialnet_access_token(
         self, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> None:
-        """Store a person's access token at socialnet, for your client, in place of an earlier one."""
+        """Store a person's access token at socialnet for your company, in place of an earlier one."""
         result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body=body, key=idempotency_key)
         return result
 
     def list_users(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.UsersResponse:
-        """List the client's people, in the order in which they were added."""
+        """List your company's people, in the order in which they were added."""
         result: types.UsersResponse = self.call("GET", "/identity/users", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -55,7 +55,7 @@ class Client(Core):
     def disable_user(
         self, user_id: int | str, body: types.UserDisableFlag
     ) -> types.UserDto:
-        """Disable a person, which signs them out everywhere at once and returns their chats to the queue; or enable them again."""
+        """Disable or re-enable a person."""
         result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/disable", {"user_id": user_id}, {}, body=body)
         return result
 
@@ -153,7 +153,7 @@ class Client(Core):
     def list_api_keys(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ApiKeysResponse:
-        """List the client's keys, newest first, including revoked ones."""
+        """List your company's keys, newest first, including revoked ones."""
         result: types.ApiKeysResponse = self.call("GET", "/identity/api-keys", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -174,14 +174,14 @@ class Client(Core):
     def update_api_key(
         self, api_key_id: int | str, body: types.ApiKeyInput
     ) -> types.ApiKeyDto:
-        """Change a key's name, its limits, or what MCP clients may do with it."""
+        """Change a key's name, its limits or `mcp_write`; fields left out keep their value."""
         result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body=body)
         return result
 
     def get_subscription(
         self
     ) -> types.SubscriptionDto:
-        """Get your client's plan, the credits that are left, and those used in this period."""
+        """Get your company's plan, the credits that are left, and those used in this period."""
         result: types.SubscriptionDto = self.call("GET", "/identity/subscription", {}, {})
         return result
 
@@ -195,7 +195,7 @@ class Client(Core):
     def list_credit_orders(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.CreditOrdersResponse:
-        """List the client's orders for credits, newest first."""
+        """List your company's orders for credits, newest first."""
         result: types.CreditOrdersResponse = self.call("GET", "/identity/subscription/orders", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -223,7 +223,7 @@ class Client(Core):
     def get_sign_in_provider(
         self
     ) -> types.SignInProviderDto:
-        """Get the OpenID provider at which your people sign in; 404 if there is none."""
+        """Get the OpenID provider at which your people sign in; 404 if your company has none."""
         result: types.SignInProviderDto = self.call("GET", "/identity/sign-in-provider", {}, {})
         return result
 
@@ -286,7 +286,7 @@ class Client(Core):
     def get_webhook_config(
         self, *, config_id: str | None = None
     ) -> types.WebhookConfig:
-        """Get an endpoint, by default the oldest, without its secret; 404 if there is none."""
+        """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none with this id."""
         result: types.WebhookConfig = self.call("GET", "/webhook/config", {}, {"config_id": config_id})
         return result
 
@@ -321,7 +321,7 @@ class Client(Core):
     def rotate_webhook_secret(
         self, *, config_id: str | None = None, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
-        """Create a new signing secret, shown only in this response."""
+        """Create a new signing secret for an endpoint, shown only in this response."""
         result: types.WebhookConfig = self.call("POST", "/webhook/config/rotate-secret", {}, {"config_id": config_id}, key=idempotency_key)
         return result
 
@@ -370,7 +370,7 @@ class Client(Core):
     def get_current_prompt(
         self, bot_id: int | str, *, version: int | None = None
     ) -> types.PromptDto:
-        """Get the current version of the instructions, or a given one; 404 if there is none."""
+        """Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or not this version."""
         result: types.PromptDto = self.call("GET", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {"version": version})
         return result
 
@@ -468,7 +468,7 @@ class Client(Core):
     def get_text(
         self, bot_id: int | str, text_id: int | str
     ) -> types.TextDto:
-        """Get one written text."""
+        """Get one written text with the progress of its training."""
         result: types.TextDto = self.call("GET", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {})
         return result
 
@@ -503,7 +503,7 @@ class Client(Core):
     def get_question_answer(
         self, bot_id: int | str, question_answer_id: int | str
     ) -> types.QuestionAnswerDto:
-        """Get one question with its answer."""
+        """Get one question with its answer and the progress of its training."""
         result: types.QuestionAnswerDto = self.call("GET", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {})
         return result
 
@@ -615,7 +615,7 @@ class Client(Core):
     def remove_language_model(
         self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> None:
-        """Remove the model and its key; does nothing if there is none."""
+        """Remove the model and its key; does nothing if none is connected."""
         result: None = self.call("DELETE", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose})
         return result
 
@@ -692,14 +692,14 @@ class Client(Core):
     def delete_bot_banner(
         self, bot_id: int | str
     ) -> None:
-        """Remove the banner with its link, text and period; does nothing if there is none."""
+        """Remove the banner with its link, text and period; does nothing if the bot has none."""
         result: None = self.call("DELETE", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {})
         return result
 
     def get_banner(
         self, bot_id: int | str
     ) -> types.BotBannerDto:
-        """Get the banner above the chat and its period; `url` is null if there is none."""
+        """Get the banner above the chat and its period; `url` is null if the bot has none."""
         result: types.BotBannerDto = self.call("GET", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {})
         return result
 
@@ -713,7 +713,7 @@ class Client(Core):
     def get_banner_by_api_key(
         self, *, bot_id: int | None = None
     ) -> types.BotBannerDto:
-        """Get the banner of the key's bot; `url` is null if there is none to show now."""
+        """Get the banner of the key's bot; `url` is null if it has none to show now."""
         result: types.BotBannerDto = self.call("GET", "/ai/banner", {}, {"bot_id": bot_id})
         return result
 
@@ -804,7 +804,7 @@ class Client(Core):
     def get_languages_by_api_key(
         self
     ) -> types.BotLanguageConfigDto:
-        """Get the languages of the key's bot, or the client's if the key serves all bots."""
+        """Get the languages of the key's bot, or your company's if the key serves all bots."""
         result: types.BotLanguageConfigDto = self.call("GET", "/identity/languages/by-api-key", {}, {})
         return result
 
@@ -818,7 +818,7 @@ class Client(Core):
     def set_function_calling_config(
         self, bot_id: int | str, body: types.FunctionCallingConfigInput, *, idempotency_key: str | None = None
     ) -> types.FunctionCallingConfigDTO:
-        """Replace the whole configuration."""
+        """Replace the configuration: functions left out are removed; tools of MCP servers stay."""
         result: types.FunctionCallingConfigDTO = self.call("POST", "/function-calling/{bot_id}", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -888,7 +888,7 @@ class Client(Core):
     def start_replay(
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
-        """Replay a day: have the bot answer the questions that customers asked on this day again, to compare its replies."""
+        """Replay a day: have the bot answer the questions that customers asked on a day again, to compare its replies."""
         result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -951,7 +951,7 @@ class Client(Core):
     def continue_preview(
         self, chat_id: int | str, body: types.GenerateChatRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
-        """Generate the next reply: to further `messages` in a preview, or without `messages` to the customer's last message."""
+        """Generate the bot's next reply: to new `messages` in a preview, or without `messages` to the last message of the customer."""
         result: types.GeneratedChat = self.call("POST", "/ai/chat/{chat_id}/generate", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -965,7 +965,7 @@ class Client(Core):
     def chat_unassign(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Return a conversation to the bot, or to the queue if the bot is disabled."""
+        """Return a conversation to the bot, or to the queue if the bot is disabled or has `agent_reply`."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/unassign", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1000,14 +1000,14 @@ class Client(Core):
     def delete_message(
         self, chat_id: int | str, message_id: int | str
     ) -> types.Message:
-        """Delete the text and files of the latest message that you sent to the customer, who sees that it was deleted."""
+        """Delete the text and files of your latest message to the customer, who sees that it was deleted."""
         result: types.Message = self.call("DELETE", "/ai/chat/{chat_id}/messages/{message_id}", {"chat_id": chat_id, "message_id": message_id}, {})
         return result
 
     def edit_message(
         self, chat_id: int | str, message_id: int | str, body: types.MessageEdit
     ) -> types.Message:
-        """Replace the text of the latest message that you sent to the customer, who sees that it was edited."""
+        """Replace the text of your latest message to the customer, who sees that it was edited."""
         result: types.Message = self.call("PUT", "/ai/chat/{chat_id}/messages/{message_id}", {"chat_id": chat_id, "message_id": message_id}, {}, body=body)
         return result
 
@@ -1021,7 +1021,7 @@ class Client(Core):
     def replay_reply(
         self, chat_id: int | str, message_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ReplayedTurn:
-        """Replay a reply: have the bot answer the same question with today's documents, instructions, settings and engine."""
+        """Replay a reply: have the bot answer the same question with its present documents, instructions, settings and engine."""
         result: types.ReplayedTurn = self.call("POST", "/ai/chat/{chat_id}/messages/{message_id}/replay", {"chat_id": chat_id, "message_id": message_id}, {}, key=idempotency_key)
         return result
 
@@ -1105,7 +1105,7 @@ class Client(Core):
     def get_desk_chat(
         self, chat_id: int | str
     ) -> types.Conversation:
-        """Get one conversation, with the same fields as in lists and events."""
+        """Get one conversation, with the same fields as in *Get Chats* and in webhook events."""
         result: types.Conversation = self.call("GET", "/ai/chat/{chat_id}", {"chat_id": chat_id}, {})
         return result
 
@@ -1231,21 +1231,21 @@ class Client(Core):
     def create_saved_reply(
         self, body: types.SavedReplyInput, *, idempotency_key: str | None = None
     ) -> types.SavedReplyDto:
-        """Save a text that you send often; 409 `shortcut_taken` if the shortcut is in use."""
+        """Save a text that you send often: for yourself or, with `is_shared`, for the whole team."""
         result: types.SavedReplyDto = self.call("POST", "/ai/chat/saved-replies", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_saved_reply(
         self, saved_reply_id: int | str
     ) -> None:
-        """Delete a saved reply; only admins can delete a shared one."""
+        """Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own."""
         result: None = self.call("DELETE", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {})
         return result
 
     def update_saved_reply(
         self, saved_reply_id: int | str, body: types.SavedReplyInput
     ) -> types.SavedReplyDto:
-        """Change a saved reply; only admins can change a shared one."""
+        """Change one of your own saved replies or, as an admin, a shared one."""
         result: types.SavedReplyDto = self.call("PUT", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {}, body=body)
         return result
 
@@ -1294,21 +1294,21 @@ class Client(Core):
     def delete_client_tag(
         self, tag_id: int | str
     ) -> None:
-        """Delete a tag and have a job remove it from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations."""
         result: None = self.call("DELETE", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {})
         return result
 
     def update_client_tag(
         self, tag_id: int | str, body: types.ClientTagRequest
     ) -> types.Tag:
-        """Rename a tag or change its colour."""
+        """Rename a tag or change its colour; fields left out keep their value."""
         result: types.Tag = self.call("PUT", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {}, body=body)
         return result
 
     def merge_client_tag(
         self, tag_id: int | str, body: types.TagMerge, *, idempotency_key: str | None = None
     ) -> types.Tag:
-        """Delete a tag and have a job replace it with the tag `into` in all conversations; returns that tag."""
+        """Replace a tag with the tag `into`, which is returned, and delete it."""
         result: types.Tag = self.call("POST", "/ai/tags/{tag_id}/merge", {"tag_id": tag_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1322,21 +1322,21 @@ class Client(Core):
     def update_tags_for_chat(
         self, chat_id: int | str, body: types.Tags
     ) -> types.Tags:
-        """Replace all tags of a conversation, also those that an engine added."""
+        """Replace all tags of a conversation, including those added by AI."""
         result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body)
         return result
 
     def generate_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have an engine add the tags that it is sure of; returns all tags of the conversation."""
+        """Have AI add the tags that it is sure of; returns all tags of the conversation."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def suggest_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Get the tags that an engine proposes for the conversation, best first; nothing is stored."""
+        """Get the tags that AI proposes for the conversation, best first; nothing is stored."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto-temp", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1371,21 +1371,21 @@ class Client(Core):
     def stream_events(
         self, *, last_event_id: str | None = None, ticket: str | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Stream your company's events, live, as server-sent events."""
+        """Stream your company's events live, as server-sent events."""
         result: Iterator[dict[str, Any]] = self.call("GET", "/ai/chat/events", {}, {"last_event_id": last_event_id, "ticket": ticket}, is_stream=True)
         return result
 
     def create_events_ticket(
         self, *, idempotency_key: str | None = None
     ) -> types.FeedTicket:
-        """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no access token, opens `GET /ai/chat/events?ticket=…`."""
         result: types.FeedTicket = self.call("POST", "/ai/chat/events/ticket", {}, {}, key=idempotency_key)
         return result
 
     def set_typing(
         self, chat_id: int | str, body: types.Typing, *, idempotency_key: str | None = None
     ) -> None:
-        """Show your team in the live feed that you or the visitor is typing; nothing is stored."""
+        """Show that you (with an access token) or the customer (with an API key) is typing, or has stopped; nothing is stored."""
         result: None = self.call("POST", "/ai/chat/{chat_id}/typing", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1406,7 +1406,7 @@ class Client(Core):
     def get_chat(
         self, chat_id: int | str
     ) -> types.Conversation | types.VisitorConversation:
-        """Get a conversation; with a public key, the response includes a new `visitor_token`."""
+        """Get a conversation; with a public key, as a `VisitorConversation` with a new `visitor_token`."""
         result: types.Conversation | types.VisitorConversation = self.call("GET", "/ai/client/chat/{chat_id}", {"chat_id": chat_id}, {})
         return result
 
@@ -1427,7 +1427,7 @@ class Client(Core):
     def send_files(
         self, chat_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
-        """Store a customer's message with files; the reply comes as in *Send message in existing chat conversation*."""
+        """Store a customer's message with files, and wait for the reply, stream it, or get it later."""
         result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/files/{chat_id}/", {"chat_id": chat_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
@@ -1469,14 +1469,14 @@ class Client(Core):
     def download_transcript(
         self, chat_id: int | str, *, timezone: str | None = None
     ) -> bytes:
-        """Download the transcript as plain text; 409 `export_off` as in *Get Transcript*."""
+        """Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is false."""
         result: bytes = self.call("GET", "/ai/client/chat/{chat_id}/transcript.txt", {"chat_id": chat_id}, {"timezone": timezone})
         return result
 
     def mail_transcript(
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail the transcript as a text file; the mail is in the conversation's language."""
+        """E-mail the transcript as a text attachment."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1630,7 +1630,7 @@ class Client(Core):
     def get_conversation_summary(
         self, conversation_id: int | str
     ) -> types.ChatSummary:
-        """Get the newest summary; 404 if there is none yet."""
+        """Get the newest summary; 404 if the conversation has none yet."""
         result: types.ChatSummary = self.call("GET", "/mesaging/conversations/{conversation_id}/summary", {"conversation_id": conversation_id}, {})
         return result
 
@@ -1644,14 +1644,14 @@ class Client(Core):
     def get_conversation_ai_tags(
         self, conversation_id: int | str
     ) -> types.Tags:
-        """List the tags that engines added, without those of agents."""
+        """List the tags that AI has added, without those of people."""
         result: types.Tags = self.call("GET", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {})
         return result
 
     def create_conversation_ai_tags(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*; returns all tags that engines added."""
+        """Have AI add the tags that it is sure of; returns all tags that AI has added."""
         result: types.Tags = self.call("POST", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
@@ -1770,7 +1770,7 @@ class Client(Core):
     def disconnect_photoapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/photoapp/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1784,7 +1784,7 @@ class Client(Core):
     def disconnect_localapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/localapp/{client_id}/disconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1833,7 +1833,7 @@ class Client(Core):
     def disconnect_chatapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/chatapp/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1889,7 +1889,7 @@ class Client(Core):
     def disconnect_telegram(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/telegram/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1910,7 +1910,7 @@ class Client(Core):
     def get_report_filters(
         self, *, date_from: str | None = None, date_to: str | None = None, timezone: str | None = None
     ) -> types.AdhocFilterOptions:
-        """List the values by which a period's conversations can be filtered, and how often each occurs."""
+        """List the values by which `POST /report/adhoc/search` and `POST /report/adhoc/export` can filter a period's conversations, and how often each occurs."""
         result: types.AdhocFilterOptions = self.call("GET", "/report/adhoc/filter-options", {}, {"date_from": date_from, "date_to": date_to, "timezone": timezone})
         return result
 
@@ -1924,7 +1924,7 @@ class Client(Core):
     def export_report(
         self, body: types.ExportAdhocReportParam, *, idempotency_key: str | None = None
     ) -> bytes:
-        """Export the table as a file: a row of column names, then the conversations or groups."""
+        """Export the table of `POST /report/adhoc/search` as a file: a row of column names, then the conversations or groups."""
         result: bytes = self.call("POST", "/report/adhoc/export", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1938,7 +1938,7 @@ class Client(Core):
     def get_overview(
         self, *, date_from: str | None = None, date_to: str | None = None, timezone: str | None = None
     ) -> types.ChatOverview:
-        """Get your client's figures for a period of at most 366 days, and for the period before."""
+        """Get your company's figures for a period of at most 366 days, and for the period before."""
         result: types.ChatOverview = self.call("GET", "/report/chat-overview", {}, {"date_from": date_from, "date_to": date_to, "timezone": timezone})
         return result
 
@@ -1959,7 +1959,7 @@ class Client(Core):
     def mute_warning(
         self, body: types.MuteWarningDto
     ) -> types.WarningDashboard:
-        """Mute or unmute a warning for your client."""
+        """Mute or unmute a warning for your company."""
         result: types.WarningDashboard = self.call("PUT", "/report/warning-dashboard/mute", {}, {}, body=body)
         return result
 

@@ -1443,7 +1443,7 @@ class FunctionHttpDTO(TypedDict):
 
 
 class GenerateChatRequest(TypedDict):
-    messages: NotRequired[list[ChatGptMessage]]
+    messages: NotRequired[list[PreviewMessage]]
     language: NotRequired[str | None]
     stream: NotRequired[bool]
 
@@ -2062,6 +2062,7 @@ class MuteWarningDto(TypedDict):
 class NewPushSubscription(TypedDict):
     endpoint: str
     keys: PushKeys
+    expirationTime: NotRequired[float | None]
 
 
 class NotificationsResponse(TypedDict):
@@ -2183,6 +2184,11 @@ class PortableTag(TypedDict):
     source: Literal['agent', 'ai', 'customer']
     confidence: float | None
     created_at: str
+
+
+class PreviewMessage(TypedDict):
+    role: Literal['user', 'assistant']
+    content: str
 
 
 class Procedure(TypedDict):

@@ -11,15 +11,15 @@ export class Client extends Core {
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
-  /** Get the caller's client, with its plan and credits. */
+  /** Get your company, with its plan and credits. */
   getClientInfo(): Promise<types.ClientDto> {
     return this.call("GET", `/identity/client`);
   }
-  /** Store a person's access token at socialnet, for your client, in place of an earlier one. */
+  /** Store a person's access token at socialnet for your company, in place of an earlier one. */
   addSocialnetAccessToken(body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/socialnet-access-token`, { body, idempotencyKey });
   }
-  /** List the client's people, in the order in which they were added. */
+  /** List your company's people, in the order in which they were added. */
   listUsers(query?: { cursor?: string; limit?: number; }): Promise<types.UsersResponse> {
     return this.call("GET", `/identity/users`, { query });
   }
@@ -27,7 +27,7 @@ export class Client extends Core {
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
-  /** Disable a person, which signs them out everywhere at once and returns their chats to the queue; or enable them again. */
+  /** Disable or re-enable a person. */
   disableUser(user_id: number | string, body: types.UserDisableFlag): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/disable`, { body });
   }
@@ -83,7 +83,7 @@ export class Client extends Core {
   revokeToken(body?: types.RevokeTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/revoke`, { body, kind: "form", idempotencyKey });
   }
-  /** List the client's keys, newest first, including revoked ones. */
+  /** List your company's keys, newest first, including revoked ones. */
   listApiKeys(query?: { cursor?: string; limit?: number; }): Promise<types.ApiKeysResponse> {
     return this.call("GET", `/identity/api-keys`, { query });
   }
@@ -95,11 +95,11 @@ export class Client extends Core {
   revokeApiKey(api_key_id: number | string): Promise<void> {
     return this.call("DELETE", `/identity/api-keys/${encodeURIComponent(api_key_id)}`);
   }
-  /** Change a key's name, its limits, or what MCP clients may do with it. */
+  /** Change a key's name, its limits or `mcp_write`; fields left out keep their value. */
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
-  /** Get your client's plan, the credits that are left, and those used in this period. */
+  /** Get your company's plan, the credits that are left, and those used in this period. */
   getSubscription(): Promise<types.SubscriptionDto> {
     return this.call("GET", `/identity/subscription`);
   }
@@ -107,7 +107,7 @@ export class Client extends Core {
   topUpCredits(body: types.TopUpAmount, idempotencyKey?: string): Promise<types.CreditOrder> {
     return this.call("POST", `/identity/subscription/top-up`, { body, idempotencyKey });
   }
-  /** List the client's orders for credits, newest first. */
+  /** List your company's orders for credits, newest first. */
   listCreditOrders(query?: { cursor?: string; limit?: number; }): Promise<types.CreditOrdersResponse> {
     return this.call("GET", `/identity/subscription/orders`, { query });
   }
@@ -123,7 +123,7 @@ export class Client extends Core {
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
-  /** Get the OpenID provider at which your people sign in; 404 if there is none. */
+  /** Get the OpenID provider at which your people sign in; 404 if your company has none. */
   getSignInProvider(): Promise<types.SignInProviderDto> {
     return this.call("GET", `/identity/sign-in-provider`);
   }
@@ -159,7 +159,7 @@ export class Client extends Core {
   testEmailNotification(client_id: number | string, idempotencyKey?: string): Promise<types.TestedRecipients> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification/test`, { idempotencyKey });
   }
-  /** Get an endpoint, by default the oldest, without its secret; 404 if there is none. */
+  /** Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none with this id. */
   getWebhookConfig(query?: { config_id?: string; }): Promise<types.WebhookConfig> {
     return this.call("GET", `/webhook/config`, { query });
   }
@@ -179,7 +179,7 @@ export class Client extends Core {
   replayWebhookEvent(event_id: number | string, query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.Event> {
     return this.call("POST", `/webhook/events/${encodeURIComponent(event_id)}/replay`, { query, idempotencyKey });
   }
-  /** Create a new signing secret, shown only in this response. */
+  /** Create a new signing secret for an endpoint, shown only in this response. */
   rotateWebhookSecret(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config/rotate-secret`, { query, idempotencyKey });
   }
@@ -207,7 +207,7 @@ export class Client extends Core {
   searchContent(bot_id: number | string, query?: { q?: string; language?: string; limit?: number; }): Promise<types.FoundContent> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/search`, { query });
   }
-  /** Get the current version of the instructions, or a given one; 404 if there is none. */
+  /** Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or not this version. */
   getCurrentPrompt(bot_id: number | string, query?: { version?: number; }): Promise<types.PromptDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { query });
   }
@@ -263,7 +263,7 @@ export class Client extends Core {
   deleteText(bot_id: number | string, text_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
-  /** Get one written text. */
+  /** Get one written text with the progress of its training. */
   getText(bot_id: number | string, text_id: number | string): Promise<types.TextDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
@@ -283,7 +283,7 @@ export class Client extends Core {
   deleteQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
-  /** Get one question with its answer. */
+  /** Get one question with its answer and the progress of its training. */
   getQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<types.QuestionAnswerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
@@ -347,7 +347,7 @@ export class Client extends Core {
   discardHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/discard`, { idempotencyKey });
   }
-  /** Remove the model and its key; does nothing if there is none. */
+  /** Remove the model and its key; does nothing if none is connected. */
   removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });
   }
@@ -391,11 +391,11 @@ export class Client extends Core {
   uploadBanner(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.BannerUploadResponseDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/upload-banner-image`, { body, kind: "files", idempotencyKey });
   }
-  /** Remove the banner with its link, text and period; does nothing if there is none. */
+  /** Remove the banner with its link, text and period; does nothing if the bot has none. */
   deleteBotBanner(bot_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Get the banner above the chat and its period; `url` is null if there is none. */
+  /** Get the banner above the chat and its period; `url` is null if the bot has none. */
   getBanner(bot_id: number | string): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
@@ -403,7 +403,7 @@ export class Client extends Core {
   updateBotBanner(bot_id: number | string, body: types.BotBannerInput): Promise<types.BotBannerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/banner`, { body });
   }
-  /** Get the banner of the key's bot; `url` is null if there is none to show now. */
+  /** Get the banner of the key's bot; `url` is null if it has none to show now. */
   getBannerByApiKey(query?: { bot_id?: number; }): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/banner`, { query });
   }
@@ -455,7 +455,7 @@ export class Client extends Core {
   updateLanguages(body: types.BotLanguageConfigDto): Promise<types.BotLanguageConfigDto> {
     return this.call("PUT", `/identity/languages`, { body });
   }
-  /** Get the languages of the key's bot, or the client's if the key serves all bots. */
+  /** Get the languages of the key's bot, or your company's if the key serves all bots. */
   getLanguagesByApiKey(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages/by-api-key`);
   }
@@ -463,7 +463,7 @@ export class Client extends Core {
   getFunctionCallingConfig(bot_id: number | string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}`);
   }
-  /** Replace the whole configuration. */
+  /** Replace the configuration: functions left out are removed; tools of MCP servers stay. */
   setFunctionCallingConfig(bot_id: number | string, body: types.FunctionCallingConfigInput, idempotencyKey?: string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
@@ -503,7 +503,7 @@ export class Client extends Core {
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Replay a day: have the bot answer the questions that customers asked on this day again, to compare its replies. */
+  /** Replay a day: have the bot answer the questions that customers asked on a day again, to compare its replies. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
@@ -539,7 +539,7 @@ export class Client extends Core {
   startPreview(bot_id: number | string, body: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/generate-chat`, { body, idempotencyKey });
   }
-  /** Generate the next reply: to further `messages` in a preview, or without `messages` to the customer's last message. */
+  /** Generate the bot's next reply: to new `messages` in a preview, or without `messages` to the last message of the customer. */
   continuePreview(chat_id: number | string, body?: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/generate`, { body, idempotencyKey });
   }
@@ -547,7 +547,7 @@ export class Client extends Core {
   assignChat(chat_id: number | string, body: types.ChatAssignDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/assign`, { body, idempotencyKey });
   }
-  /** Return a conversation to the bot, or to the queue if the bot is disabled. */
+  /** Return a conversation to the bot, or to the queue if the bot is disabled or has `agent_reply`. */
   chatUnassign(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/unassign`, { idempotencyKey });
   }
@@ -567,11 +567,11 @@ export class Client extends Core {
   getChatSteps(chat_id: number | string): Promise<types.ChatSteps> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/steps`);
   }
-  /** Delete the text and files of the latest message that you sent to the customer, who sees that it was deleted. */
+  /** Delete the text and files of your latest message to the customer, who sees that it was deleted. */
   deleteMessage(chat_id: number | string, message_id: number | string): Promise<types.Message> {
     return this.call("DELETE", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`);
   }
-  /** Replace the text of the latest message that you sent to the customer, who sees that it was edited. */
+  /** Replace the text of your latest message to the customer, who sees that it was edited. */
   editMessage(chat_id: number | string, message_id: number | string, body: types.MessageEdit): Promise<types.Message> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`, { body });
   }
@@ -579,7 +579,7 @@ export class Client extends Core {
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
-  /** Replay a reply: have the bot answer the same question with today's documents, instructions, settings and engine. */
+  /** Replay a reply: have the bot answer the same question with its present documents, instructions, settings and engine. */
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
@@ -627,7 +627,7 @@ export class Client extends Core {
   getChatCounts(): Promise<types.ChatCounts> {
     return this.call("GET", `/ai/chats/counts`);
   }
-  /** Get one conversation, with the same fields as in lists and events. */
+  /** Get one conversation, with the same fields as in *Get Chats* and in webhook events. */
   getDeskChat(chat_id: number | string): Promise<types.Conversation> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}`);
   }
@@ -699,15 +699,15 @@ export class Client extends Core {
   getSavedReplies(query?: { cursor?: string; limit?: number; is_shared?: boolean; q?: string; }): Promise<types.SavedRepliesResponse> {
     return this.call("GET", `/ai/chat/saved-replies`, { query });
   }
-  /** Save a text that you send often; 409 `shortcut_taken` if the shortcut is in use. */
+  /** Save a text that you send often: for yourself or, with `is_shared`, for the whole team. */
   createSavedReply(body: types.SavedReplyInput, idempotencyKey?: string): Promise<types.SavedReplyDto> {
     return this.call("POST", `/ai/chat/saved-replies`, { body, idempotencyKey });
   }
-  /** Delete a saved reply; only admins can delete a shared one. */
+  /** Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own. */
   deleteSavedReply(saved_reply_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`);
   }
-  /** Change a saved reply; only admins can change a shared one. */
+  /** Change one of your own saved replies or, as an admin, a shared one. */
   updateSavedReply(saved_reply_id: number | string, body: types.SavedReplyInput): Promise<types.SavedReplyDto> {
     return this.call("PUT", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`, { body });
   }
@@ -735,15 +735,15 @@ export class Client extends Core {
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete a tag and have a job remove it from all conversations. */
+  /** Delete a tag from your list, and in the background from all conversations. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
-  /** Rename a tag or change its colour. */
+  /** Rename a tag or change its colour; fields left out keep their value. */
   updateClientTag(tag_id: number | string, body: types.ClientTagRequest): Promise<types.Tag> {
     return this.call("PUT", `/ai/tags/${encodeURIComponent(tag_id)}`, { body });
   }
-  /** Delete a tag and have a job replace it with the tag `into` in all conversations; returns that tag. */
+  /** Replace a tag with the tag `into`, which is returned, and delete it. */
   mergeClientTag(tag_id: number | string, body: types.TagMerge, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags/${encodeURIComponent(tag_id)}/merge`, { body, idempotencyKey });
   }
@@ -751,15 +751,15 @@ export class Client extends Core {
   createTagsForChat(chat_id: number | string, body: types.Tags, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body, idempotencyKey });
   }
-  /** Replace all tags of a conversation, also those that an engine added. */
+  /** Replace all tags of a conversation, including those added by AI. */
   updateTagsForChat(chat_id: number | string, body: types.Tags): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
-  /** Have an engine add the tags that it is sure of; returns all tags of the conversation. */
+  /** Have AI add the tags that it is sure of; returns all tags of the conversation. */
   generateTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto`, { idempotencyKey });
   }
-  /** Get the tags that an engine proposes for the conversation, best first; nothing is stored. */
+  /** Get the tags that AI proposes for the conversation, best first; nothing is stored. */
   suggestTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto-temp`, { idempotencyKey });
   }
@@ -779,15 +779,15 @@ export class Client extends Core {
   getChatFeedbacks(query?: { cursor?: string; limit?: number; bot_id?: number; rating?: number; thumb?: "up" | "down"; reason?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other"; chat_id?: string; customer_id?: number; created_from?: string; created_to?: string; }): Promise<types.FeedbacksResponse> {
     return this.call("GET", `/ai/chat/feedbacks`, { query });
   }
-  /** Stream your company's events, live, as server-sent events. */
+  /** Stream your company's events live, as server-sent events. */
   streamEvents(query?: { last_event_id?: string; ticket?: string; }): AsyncGenerator<ServerEvent> {
     return this.events("GET", `/ai/chat/events`, { query });
   }
-  /** Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open. */
+  /** Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no access token, opens `GET /ai/chat/events?ticket=…`. */
   createEventsTicket(idempotencyKey?: string): Promise<types.FeedTicket> {
     return this.call("POST", `/ai/chat/events/ticket`, { idempotencyKey });
   }
-  /** Show your team in the live feed that you or the visitor is typing; nothing is stored. */
+  /** Show that you (with an access token) or the customer (with an API key) is typing, or has stopped; nothing is stored. */
   setTyping(chat_id: number | string, body: types.Typing, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/typing`, { body, idempotencyKey });
   }
@@ -799,7 +799,7 @@ export class Client extends Core {
   createChat(body: types.ChatCreation, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat`, { body, idempotencyKey });
   }
-  /** Get a conversation; with a public key, the response includes a new `visitor_token`. */
+  /** Get a conversation; with a public key, as a `VisitorConversation` with a new `visitor_token`. */
   getChat(chat_id: number | string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}`);
   }
@@ -811,7 +811,7 @@ export class Client extends Core {
   updateChatCustomer(chat_id: number | string, body: types.ChatCustomer, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat/customer/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Store a customer's message with files; the reply comes as in *Send message in existing chat conversation*. */
+  /** Store a customer's message with files, and wait for the reply, stream it, or get it later. */
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
@@ -835,11 +835,11 @@ export class Client extends Core {
   getTranscript(chat_id: number | string): Promise<types.Transcript> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript`);
   }
-  /** Download the transcript as plain text; 409 `export_off` as in *Get Transcript*. */
+  /** Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is false. */
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** Mail the transcript as a text file; the mail is in the conversation's language. */
+  /** E-mail the transcript as a text attachment. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
@@ -927,7 +927,7 @@ export class Client extends Core {
   endConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("PUT", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/end`);
   }
-  /** Get the newest summary; 404 if there is none yet. */
+  /** Get the newest summary; 404 if the conversation has none yet. */
   getConversationSummary(conversation_id: number | string): Promise<types.ChatSummary> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`);
   }
@@ -935,11 +935,11 @@ export class Client extends Core {
   createConversationSummary(conversation_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`, { idempotencyKey });
   }
-  /** List the tags that engines added, without those of agents. */
+  /** List the tags that AI has added, without those of people. */
   getConversationAiTags(conversation_id: number | string): Promise<types.Tags> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`);
   }
-  /** Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*; returns all tags that engines added. */
+  /** Have AI add the tags that it is sure of; returns all tags that AI has added. */
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
@@ -1007,7 +1007,7 @@ export class Client extends Core {
   listPhotoappConnections(client_id: number | string): Promise<Array<types.ChannelConnection>> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/connection`);
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
   disconnectPhotoapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/photoapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
@@ -1015,7 +1015,7 @@ export class Client extends Core {
   connectLocalapp(client_id: number | string, bot_id: number | string, body: types.LocalappOAConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
   disconnectLocalapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/localapp/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`);
   }
@@ -1043,7 +1043,7 @@ export class Client extends Core {
   connectChatapp(client_id: number | string, bot_id: number | string, body: types.ChatappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
   disconnectChatapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/chatapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
@@ -1075,7 +1075,7 @@ export class Client extends Core {
   getTelegramConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
   disconnectTelegram(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/telegram/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
@@ -1087,7 +1087,7 @@ export class Client extends Core {
   sendTelegramMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the values by which a period's conversations can be filtered, and how often each occurs. */
+  /** List the values by which `POST /report/adhoc/search` and `POST /report/adhoc/export` can filter a period's conversations, and how often each occurs. */
   getReportFilters(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.AdhocFilterOptions> {
     return this.call("GET", `/report/adhoc/filter-options`, { query });
   }
@@ -1095,7 +1095,7 @@ export class Client extends Core {
   searchReport(body: types.SearchAdhocReportParam, idempotencyKey?: string): Promise<types.AdhocReport> {
     return this.call("POST", `/report/adhoc/search`, { body, idempotencyKey });
   }
-  /** Export the table as a file: a row of column names, then the conversations or groups. */
+  /** Export the table of `POST /report/adhoc/search` as a file: a row of column names, then the conversations or groups. */
   exportReport(body: types.ExportAdhocReportParam, idempotencyKey?: string): Promise<Blob> {
     return this.call("POST", `/report/adhoc/export`, { body, idempotencyKey });
   }
@@ -1103,7 +1103,7 @@ export class Client extends Core {
   getReportExport(export_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/report/adhoc/export/${encodeURIComponent(export_id)}`, { query });
   }
-  /** Get your client's figures for a period of at most 366 days, and for the period before. */
+  /** Get your company's figures for a period of at most 366 days, and for the period before. */
   getOverview(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.ChatOverview> {
     return this.call("GET", `/report/chat-overview`, { query });
   }
@@ -1115,7 +1115,7 @@ export class Client extends Core {
   getWarnings(): Promise<types.WarningDashboard> {
     return this.call("GET", `/report/warning-dashboard`);
   }
-  /** Mute or unmute a warning for your client. */
+  /** Mute or unmute a warning for your company. */
   muteWarning(body: types.MuteWarningDto): Promise<types.WarningDashboard> {
     return this.call("PUT", `/report/warning-dashboard/mute`, { body });
   }

@@ -292,7 +292,7 @@ export type FunctionDTO = { "name": string; "description": string; "parameters":
 
 export type FunctionHttpDTO = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers"?: Record<string, string>; "timeout_seconds"?: number; "body_template"?: string; };
 
-export type GenerateChatRequest = { "messages"?: Array<ChatGptMessage>; "language"?: string | null; "stream"?: boolean; };
+export type GenerateChatRequest = { "messages"?: Array<PreviewMessage>; "language"?: string | null; "stream"?: boolean; };
 
 export type GeneratedChat = { "chat_id": string; "message": Message | null; "status": "answered" | "asked_again" | "pending" | "handed_off" | "not_expected"; "handoff_reason": string | null; "usage": Usage; "engine": string | null; "model": string | null; "citations": Array<Citation>; };
 
@@ -436,7 +436,7 @@ export type MessengerConnectPageDto = { "page_id"?: string | null; };
 
 export type MuteWarningDto = { "code": "chats_unanswered" | "chats_unanswered_soon" | "queue_growing" | "negative_sentiment" | "low_ratings" | "channel_broken" | "channel_notices" | "channel_token_expiring" | "webhook_failing" | "training_failed" | "documents_held" | "functions_without_model" | "credits_used_up" | "credits_low" | "credits_end_soon" | "model_errors"; "until": string | null; };
 
-export type NewPushSubscription = { "endpoint": string; "keys": PushKeys; };
+export type NewPushSubscription = { "endpoint": string; "keys": PushKeys; "expirationTime"?: number | null; };
 
 export type NotificationsResponse = { "items": Array<AssignNotification>; "next_cursor": string | null; };
 
@@ -471,6 +471,8 @@ export type PortableFeedback = { "rating": number | null; "thumb": "up" | "down"
 export type PortableSummary = { "summary": string; "language": string; "key_points": Array<string>; "customer_intent": string; "resolution": string; "message_count": number; "engine": string; "created_at": string; };
 
 export type PortableTag = { "name": string; "source": "agent" | "ai" | "customer"; "confidence": number | null; "created_at": string; };
+
+export type PreviewMessage = { "role": "user" | "assistant"; "content": string; };
 
 export type Procedure = { "name": string; "starts_with": Array<string>; "steps": string; "is_enabled"?: boolean; };
 

@@ -10,7 +10,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send": "Senden",
 "Attach files": "Dateien anhängen",
 "Remove {name}": "{name} entfernen",
-"Save": "Speichern",
 "page {page}": "Seite {page}",
 "You're offline. Your messages will be sent when you reconnect.": "Keine Verbindung. Ihre Nachrichten warten und werden gesendet, sobald die Verbindung wieder da ist.",
 "{count} unread": [

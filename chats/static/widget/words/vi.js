@@ -9,7 +9,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send": "Gửi",
 "Attach files": "Đính kèm tệp",
 "Remove {name}": "Bỏ {name}",
-"Save": "Lưu",
 "page {page}": "trang {page}",
 "You're offline. Your messages will be sent when you reconnect.": "Mất kết nối. Tin nhắn của bạn sẽ được gửi khi có mạng trở lại.",
 "{count} unread": [
