@@ -75,7 +75,7 @@ SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
 class BotStyle(Shape):
-    """How the widget looks."""
+    """The position, size, corners and font of the widget."""
 
     position: Literal["bottom-right", "bottom-left", "top-right", "top-left"] = Field(
         "bottom-right", description="The corner of the browser window where the widget is."
