@@ -219,10 +219,13 @@ class OperationSchema(AutoSchema):
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
         """A stream of server-sent events; `contentSchema` describes each event."""
         shapes = [self._event(name, shape) for name, shape in events.items()]
+        names = [f"`{name}`" for name in events if name != STORED_EVENT]
+        if STORED_EVENT in events:
+            names.append("or the type of an event of the event log, such as `message.created`")
         return {
             "schema": {
                 "type": "string",
-                "description": f"Server-sent events: `{'`, `'.join(events)}`.",
+                "description": f"Server-sent events: {', '.join(names)}.",
                 "contentMediaType": "text/event-stream",
                 "contentSchema": {"oneOf": shapes},
             }

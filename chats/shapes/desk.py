@@ -449,14 +449,15 @@ class FeedQuery(Shape):
     last_event_id: Text | None = Field(
         None,
         max_length=60,
-        description="The last event you have seen, `evt_…`. Same as the header Last-Event-ID, for"
-        " callers that cannot set one. If left out, the feed starts now.",
+        description="The last event you have seen, `evt_…`: the stream continues after it. For"
+        " callers that cannot set the header Last-Event-ID, which takes precedence. Without"
+        " either, the stream starts now.",
     )
     ticket: Text | None = Field(
         None,
         max_length=100,
         description="A one-time ticket from *Create Chat Events Ticket*, instead of the header"
-        " Authorization.",
+        " Authorization; 401 if it was used or is older than a minute.",
     )
 
 

@@ -557,14 +557,18 @@ class FeedViewSet(ChatsViewSet):
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
         """Stream your company's events live, as server-sent events.
 
-        Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the same data as
-        a webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do,
-        or as `last_event_id` in the query. Other events have no id: `ready` at the start, with who
-        is `online`; `presence` when a colleague comes or goes; `typing`; `viewing`; and `deleted`
-        when a conversation was deleted. `notification.created` contains only your own
-        notifications. The stream ends when the sign-in that opened it ends. Each person can have
-        ten open streams, and each company a thousand unless its rate limits differ: 429
-        `too_many_feeds`.
+        Events of the event log have their type, such as `message.created`, as `event`, and their id
+        (`evt_…`) as `id`. Their data is the body of a webhook, but without `is_thin` and never
+        without `data`. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers
+        do, or as `last_event_id` in the query: the stream continues after any event that the log
+        still has; any other id is a 422.
+
+        Other events have no id: `ready` at the start, with who is `online`; `presence` when a
+        colleague comes or goes; `typing`; `viewing`; and `deleted` when a conversation was deleted.
+        `notification.created` contains only your own notifications. After every 15 seconds without
+        an event, a comment line keeps the connection open. The stream ends when the sign-in that
+        opened it ends. Each person can have ten open streams, and each company a thousand unless
+        its rate limits differ: 429 `too_many_feeds`.
         """
         in_header = request.headers.get("Last-Event-ID")
         location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
@@ -584,7 +588,11 @@ class FeedViewSet(ChatsViewSet):
     )  # fmt: skip
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
         """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no
-        access token, opens `GET /ai/chat/events?ticket=…`."""
+        access token, opens `GET /ai/chat/events?ticket=…`.
+
+        The ticket is valid for a minute and opens one stream, which lasts as long as your sign-in.
+        To reconnect, create another ticket and send `last_event_id` too.
+        """
         ticket = tokens.make_ticket(bearer_token(request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 

@@ -189,7 +189,10 @@ class StoredEvent(Shape):
         description="The event's number among those of its conversation: 1, 2, 3 … without gaps;"
         " null without a conversation."
     )
-    data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
+    data: dict[str, Any] = Field(
+        description="The event's data. The `webhooks` of the OpenAPI document have its schema for"
+        " each type."
+    )
 
 
 class Event(StoredEvent):
