@@ -494,7 +494,7 @@ class ChannelHandshake(Shape):
         "",
         alias="hub.verify_token",
         max_length=500,
-        description="The verify token that the platform set at the provider.",
+        description="The verify token that the platform's operator set at the provider.",
     )
     challenge: Text = Field(
         "", alias="hub.challenge", max_length=500, description="The text that we return."

@@ -130,29 +130,35 @@ class CallbackViewSet(OperationViewSet):
     channel: ClassVar[MessagingChannel]
 
     def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
-        """Confirm to the provider that this URL is ours, by returning its challenge as text.
+        """Confirm to the provider that this URL is ours, by returning its challenge as text. The
+        provider calls this; your integration does not.
 
-        403 for a wrong verify token. 503 `channel_not_configured` if the platform has no verify
-        token for this channel.
+        403 if `hub.mode` is not `subscribe`, or if `hub.verify_token` is not the token that the
+        platform's operator set at the provider. 503 `channel_not_configured` if the platform has no
+        verify token for this channel.
         """
         expected = setting(f"{self.channel.upper()}_VERIFY_TOKEN")
         challenge = callbacks.verify_subscription(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
     def receive_for(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Receive an event of an account, with the secret that was set when it was connected.
+        """Receive an event of an account. The provider calls this; your integration does not.
 
-        The body is stored before the response; afterwards the event is processed once, however
-        often it is sent. The response may be a call of the provider's API, such as the
-        confirmation that a tapped button waits for.
+        The header `X-Telegram-Bot-Api-Secret-Token` has the secret that the platform gave the
+        provider when the account was connected; 401 `bad_signature` if it is missing or wrong, or
+        if no such account is connected. The body is stored before the response; afterwards the
+        event is processed once, however often it is sent. The response may be a call of the
+        provider's API, such as the confirmation that a tapped button waits for.
         """
         return self.receive(request)
 
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """Receive events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
+        """Receive events of accounts. The provider calls this; your integration does not.
 
-        The body is stored before the response; afterwards each event is processed once, however
-        often it is sent. 503 `channel_not_configured` if the platform has no app secret.
+        The header `X-Hub-Signature-256` has `sha256=` and the body's HMAC-SHA256 with the app's
+        secret, in hexadecimal; 401 `bad_signature` if it is missing or wrong. The body is stored
+        before the response; afterwards each event is processed once, however often it is sent. 503
+        `channel_not_configured` if the platform has no app secret.
         """
         # Use read(), since a callback may be larger than the API's own limit on bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)

@@ -72,7 +72,8 @@ class LocalappCallbackViewSet(CallbackViewSet):
 
     @operation(TAG, "Localapp Callback", access=PUBLIC, status=302, waits=True, also={400: Error})
     def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
-        """Complete a consent, in the person's browser, by connecting the account.
+        """Complete a consent by connecting the account. The provider sends the person's browser
+        here; your integration does not call this.
 
         Redirects the browser to the `redirect_uri` with which the consent was begun. Its query then
         has `channel`, `bot_id`, `status`, and `account_id`, or `error` and `error_description`. 400
@@ -89,11 +90,12 @@ class LocalappCallbackViewSet(CallbackViewSet):
         returns=RECEIVED, also={401: Error},
     )  # fmt: skip
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """Receive an event of an account, signed in `X-ZEvent-Signature` with the webhook's key.
+        """Receive an event of an account. The provider calls this; your integration does not.
 
-        The body is stored before the response; afterwards the event is processed once, however
-        often it is sent. A call without an event and a signature, with which the provider checks
-        the URL, gets a 200. 503 `channel_not_configured` if the platform has no key with which to
-        verify the signature.
+        The header `X-ZEvent-Signature` has `mac=` and a signature with the webhook's key; 401
+        `bad_signature` if it is missing or wrong. The body is stored before the response;
+        afterwards the event is processed once, however often it is sent. A call without an event
+        and a signature, with which the provider checks the URL, gets a 200. 503
+        `channel_not_configured` if the platform has no key with which to verify the signature.
         """
         return super().receive(request)

@@ -48,6 +48,11 @@ REASONS = {
     " (`msg`).",
     503: "Not possible now; the code says why.",
 }
+# For operations that find out in their own way who calls, such as by a signature.
+_WITHOUT_CALLER = {
+    401: "Refused: the description says why.",
+    403: "Refused: the description says why.",
+}
 # The meaning of codes whose meaning does not depend on the operation.
 _MEANINGS = {
     "channel_not_configured": "this server is not set up for the channel",
@@ -90,7 +95,7 @@ class OperationSchema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override] # drf-spectacular's own form
         admitted = self.declared.access.admitted(self.method)
-        callers = f"For {listed(admitted)}." if admitted else "Needs no credential."
+        callers = f"For {listed(admitted)}." if admitted else "Needs no access token or API key."
         return re.sub(r"\n\s+", "\n", f"{self.declared.description}\n\n{callers}")
 
     def get_tags(self) -> list[str]:
@@ -255,6 +260,8 @@ class OperationSchema(AutoSchema):
         if status == 304:
             return {"description": REASONS[status]}
         reason = REASONS.get(status, "Refused.")
+        if not self.declared.access.security:
+            reason = _WITHOUT_CALLER.get(status, reason)
         codes = ", ".join(
             f"`{code}` ({_MEANINGS[code]})" if code in _MEANINGS else f"`{code}`"
             for code in self._codes(status)

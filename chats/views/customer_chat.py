@@ -306,7 +306,8 @@ class AttachmentViewSet(TenantViewSet):
         returns=RawResponse(attachments.MIME_TYPES), also={403: Error},
     )  # fmt: skip
     def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
-        """Download a file of a message; the link's signature is the credential."""
+        """Download a file of a message. The link's signature is the credential: 403 if it is
+        wrong or older than a day; read the message again for a new link."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)
         return media.file_response(
             file,

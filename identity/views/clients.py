@@ -136,7 +136,8 @@ class SubscriptionViewSet(TenantViewSet):
         also={403: Error, 404: Error, 409: Error},
     )
     def receive_payment(self, request: HttpRequest, body: client_shapes.CreditPayment) -> None:
-        """Report that an order was paid or refused. Called by the platform's payment provider.
+        """Report that an order was paid or refused. The platform's payment provider calls this;
+        your integration does not.
 
         The request is signed like Standard Webhooks (`webhook-id`, `webhook-timestamp`,
         `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`. 403 `wrong_signature` if the signature
