@@ -343,7 +343,7 @@ class ChannelMessageRequest(Shape):
         None, min_length=1, max_length=200,
         description="The provider's id of a customer who has written to this account. The message"
         " goes to the customer's open conversation, preferably one that an agent has or that waits"
-        " for an agent; if none is open, the newest is chosen.",
+        " for an agent. If none is open: 409 `chat_ended`; *Reopen Chat* continues the latest.",
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000,
@@ -356,7 +356,8 @@ class ChannelMessageRequest(Shape):
         " `video` or `file` with `url`, and optionally `text` as the caption; `location` with"
         " `location`. A `url` is public, so that the provider can fetch the file, or is that of a"
         " file in the conversation. Instead of a piece that a channel does not have, the customer"
-        " may get a text, such as a link to a map. Give exactly one of `text` and `content`.",
+        " may get a text, such as a link to a map. Give exactly one of `text` and `content`; an"
+        " empty list counts as left out.",
     )
     tag: Text | None = Field(
         None,
@@ -445,12 +446,13 @@ class ChatappTemplateRequest(Shape):
         None, min_length=1, max_length=200,
         description="The customer's number (digits) or id at the business. The template goes to"
         " the customer's open conversation, preferably one that an agent has or that waits for an"
-        " agent; if none is open, the newest is chosen.",
+        " agent. If all have ended: 409 `chat_ended`; *Reopen Chat* continues the latest.",
     )  # fmt: skip
     consent: Text | None = Field(
         None, min_length=1, max_length=500,
         description="How the customer agreed to such messages. Required for a number that has never"
-        " written; stored in the `metadata` of the conversation that is opened.",
+        " written to the bot (404 without it), and stored in the `metadata` of the conversation"
+        " that is opened; otherwise ignored.",
     )  # fmt: skip
     name: Text = Field(
         min_length=1,
@@ -470,9 +472,10 @@ class ChatappTemplateRequest(Shape):
     )
     header: MessageContent | None = Field(
         None,
-        description="The file for the template's header, if the template has a `header_file`,"
-        " which is then the piece's `type`. The `url` is public, so that the provider can fetch"
-        " the file, or is that of a file in the conversation.",
+        description="The file for the template's header; leave it out if the template has no"
+        " `header_file`. `type` is the `header_file`. `url` is public, so that the provider can"
+        " fetch the file, or is that of a file in the conversation. `file_name`, `mime_type` and"
+        " `size_bytes` are optional; other fields are ignored.",
     )
     client_message_id: Text | None = _own_id()
 

@@ -64,8 +64,9 @@ class ChatappViewSet(ChannelViewSet):
         message is stored. It is sent afterwards; its `status` and the events `message.delivered`,
         `message.read` and `message.failed` tell the outcome. If no agent has the conversation, it
         is assigned to you. 409 `reply_window_closed` if the customer's last message is more than 24
-        hours old, `already_assigned` if another agent has the conversation (unless you are an
-        admin), `chat_ended` if it has ended, `channel_not_connected` if the number cannot send.
+        hours old, `already_assigned` if another agent has the conversation (unless you are an owner
+        or an admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
+        conversations have, `channel_not_connected` if the number cannot send.
         """
         return super().send(client_id, bot_id, body)
 
@@ -92,14 +93,23 @@ class ChatappViewSet(ChannelViewSet):
     ) -> dict[str, Any]:
         """Send an approved template to a customer, also after the reply window.
 
-        *Get Chatapp Templates* lists them. With `consent`, you may also send it to a number that
-        has never written, which opens a conversation. If no agent has the conversation, it is
-        assigned to you. 422 for an unknown template, or for values or a header that do not fit it.
-        403 `customer_blocked` if the customer is blocked. 409 `template_not_sendable` for the
-        reason in the template's `problem`, `no_templates` if the conversation is on another
-        channel, `customer_opted_out` if the customer wants no messages, or no offers and the
-        template is `marketing`, `already_assigned` if another agent has the conversation (unless
-        you are an admin), `chat_ended` if it has ended, `channel_not_connected` if the bot has no
+        *Get Chatapp Templates* lists them. A 201 means that the message is stored. It is sent
+        afterwards; its `status` and the events `message.delivered`, `message.read` and
+        `message.failed` tell the outcome. Before that, the template is fetched from the provider:
+        if this fails, the response is a 502, and nothing is stored or sent. If no agent has the
+        conversation, it is assigned to you.
+
+        With `consent`, you may also send it to a number that has never written to the bot, which
+        opens a conversation; without it, such a number is a 404. If all conversations of a
+        returning customer have ended, `recipient_id` is a 409 `chat_ended`: continue the latest
+        with *Reopen Chat* first.
+
+        422 for an unknown template, or for values or a header that do not fit it. 403
+        `customer_blocked` if the customer is blocked. 409 `template_not_sendable` for the reason in
+        the template's `problem`, `no_templates` if the conversation is on another channel,
+        `customer_opted_out` if the customer wants no messages, or no offers and the template is
+        `marketing`, `already_assigned` if another agent has the conversation (unless you are an
+        owner or an admin), `chat_ended` if it has ended, `channel_not_connected` if the bot has no
         number that can send.
         """
         bot = self.bot(client_id, bot_id)

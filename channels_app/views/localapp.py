@@ -61,8 +61,9 @@ class LocalappViewSet(ChannelViewSet):
         `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
         the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
         message is more than seven days old (this channel has no `tag` for later messages),
-        `already_assigned` if another agent has the conversation (unless you are an admin),
-        `chat_ended` if it has ended, `channel_not_connected` if the account cannot send.
+        `already_assigned` if another agent has the conversation (unless you are an owner or an
+        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
+        conversations have, `channel_not_connected` if the account cannot send.
         """
         return super().send(client_id, bot_id, body)
 
