@@ -234,12 +234,15 @@ class AdhocExport(Shape):
     )  # fmt: skip
 
     id: uuid.UUID = Field(description="The `export_id` for `GET /report/adhoc/export/{export_id}`.")
-    status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
+    status: Literal["queued", "running", "done"] = Field(
+        description="`queued`: nothing is written yet. `running`: the file is being written. Once"
+        " it is `done`, the response is the file instead of this."
+    )
     progress: int = Field(description="How much of the file is written, in percent.")
     rows: int = Field(description="The number of rows when the export was requested.")
     url: Uri = Field(
         description="A link that opens the file on your behalf and without a token, until"
-        " `expires_at`."
+        " `expires_at`. Whoever has the link can open it."
     )
     expires_at: Moment = Field(description="When the file is deleted.")
 

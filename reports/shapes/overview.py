@@ -6,11 +6,11 @@ from chatplatform.api.shapes import Shape
 
 
 class Times(Shape):
-    """Statistics of a duration, in seconds; null if there is none to measure."""
+    """Statistics of a duration, in seconds. All are null if no conversation has this duration."""
 
-    p50: float | None = Field(description="The median.")
-    p90: float | None = Field(description="The 90th percentile.")
-    mean: float | None = Field(description="The mean.")
+    p50: float | None = Field(description="The median; null if there is none to measure.")
+    p90: float | None = Field(description="The 90th percentile; null if there is none to measure.")
+    mean: float | None = Field(description="The mean; null if there is none to measure.")
 
 
 class Sentiments(Shape):
@@ -28,7 +28,9 @@ class Figures(Shape):
     date_to: str = Field(description="The period's last day.")
     chats: int = Field(description="Conversations that began in the period.")
     messages: int = Field(description="Messages of customers, bots and agents.")
-    customers: int = Field(description="Different customers.")
+    customers: int = Field(
+        description="Customers of these conversations; one with several conversations counts once."
+    )
     bot_resolved: int = Field(
         description="Conversations that ended without a handover and without an answer from a"
         " person."
@@ -37,15 +39,18 @@ class Figures(Shape):
     ended: int = Field(description="Conversations that have ended by now.")
     open: int = Field(description="Conversations that have not ended by now.")
     first_response_seconds: Times = Field(
-        description="From the start until the first answer, by the bot or a person."
+        description="From the conversation's start to the first message of the bot or an agent."
+        " Welcome messages and notes are no answers, here and below."
     )
-    bot_response_seconds: Times = Field(description="From the start until the bot's first answer.")
+    bot_response_seconds: Times = Field(
+        description="From the conversation's start to the bot's first message."
+    )
     person_response_seconds: Times = Field(
-        description="From the handover until a person's first answer; from the start if there was"
-        " no handover."
+        description="From the handover to an agent's first message; from the conversation's start"
+        " if there was no handover, or if the agent wrote before it."
     )
     resolution_seconds: Times = Field(
-        description="From the start until the end, for ended conversations."
+        description="From the conversation's start to its end, for ended conversations."
     )
     rating_mean: float | None = Field(
         description="The mean of the ratings in stars, 1..5; null if there are none."
@@ -131,7 +136,8 @@ class ChatOverview(Shape):
 
     current: Figures = Field(description="The period.")
     previous: Figures = Field(
-        description="The same figures for the period of equal length just before, for comparison.",
+        description="The same figures for the same number of days just before the period: for"
+        " November, 2 to 31 October.",
     )
     series: list[DayFigures] = Field(
         description="Every day of the period, including days without conversations."

@@ -88,10 +88,11 @@ class AdhocReportViewSet(TenantViewSet):
         """Export the table of `POST /report/adhoc/search` as a file: a row of column names, then
         the conversations or groups.
 
-        No spreadsheet reads a cell as a formula. With more than 10,000 rows, a worker writes the
-        file and the response is a 202: repeat *Get Export* with its `id` until it returns the file,
-        which is kept for a day. 422 for an unknown column, or for more rows than an XLSX sheet can
-        have (1,048,575); 409 `too_many_exports` while your company has 20 exports of that size.
+        No spreadsheet reads a cell as a formula. With up to 10,000 rows, the response is a 200 with
+        the file. With more, a worker writes the file and the response is a 202: repeat *Get Export*
+        with its `id` until it returns the file, which is kept for a day. 422 for an unknown column,
+        or for more rows than an XLSX sheet can have (1,048,575); 409 `too_many_exports` while your
+        company has 20 exports of that size.
         """
         exported = exports.start(self.client, body, by=self.user)
         if isinstance(exported, Export):
@@ -103,10 +104,13 @@ class AdhocReportViewSet(TenantViewSet):
         also={202: shapes.AdhocExport, 409: Error},
     )  # fmt: skip
     def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
-        """Get a large export: a 202 with its progress until it is written, then the file.
+        """Get a large export: a 202 with its progress until it is written, then a 200 with the
+        file.
 
-        With the `signature` of its `url`, the request needs no access token. 409 `export_failed` if
-        it could not be written; 404 once it has expired.
+        Everybody in your company may get it, not only who requested it. With the `signature` of its
+        `url`, no access token is needed: the link acts for the person who got it, until the export
+        expires, and as long as that person may sign in (otherwise 401). 409 `export_failed` if the
+        file could not be written; 404 once the export has expired.
         """
         return _response(exports.get(self.client, export_id), self.user)
 
@@ -117,12 +121,17 @@ class OverviewViewSet(TenantViewSet):
         """Get your company's figures for a period of at most 366 days, and for the period before.
 
         A conversation belongs to the period in which it was created; previews are not counted.
+        Durations are elapsed time, also outside business hours. Each is measured only in the
+        conversations that have it: its members are null if none does.
         """
         return overview.compute(self.client, query)
 
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
     def of_bot(self, bot_id: int, query: shapes.PeriodQuery) -> ChatOverview:
-        """Get the figures of a bot for a period of at most 366 days, and for the period before."""
+        """Get the figures of a bot for a period of at most 366 days, and for the period before.
+
+        They are those of `GET /report/chat-overview`, but only of the bot's conversations.
+        """
         return overview.compute(self.client, query, bot=bots.get(self.client, bot_id))
 
 
