@@ -102,8 +102,9 @@ class BotViewSet(TenantViewSet):
     def destroy(self, bot_id: int) -> None:
         """Delete a bot with its documents and revoke its keys.
 
-        409 `delete_not_available` if the bot's `delete_available` is false; 409 `bot_has_chats` if
-        it has conversations, which would be lost: disable it instead.
+        409 `delete_not_available` if the bot's `delete_available` is false (*Update Bot* changes
+        it); 409 `bot_has_chats` if it has any conversations, even ended ones or previews, since
+        they would be lost: disable the bot instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 

@@ -71,7 +71,7 @@ class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
         """Get the current version of the instructions, or a given one; 404 if the bot has no
-        instructions, or not this version."""
+        instructions, or no version with this number."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -120,10 +120,12 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
-        """Delete a document; the bot stops using it at once.
+        """Delete a document; the bot stops using it at once, unless the deletion is held back.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
-        *Get Document By Id* shows it in `held_change`.
+        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
+        then the document stays in use, and *Get Document By Id* shows the deletion in
+        `held_change`. The next crawl of its website adds a deleted page again: to keep it away,
+        delete the website.
         """
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
@@ -220,10 +222,10 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Text By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, text_id: int) -> None:
-        """Delete a text; the bot stops using it at once.
+        """Delete a text; the bot stops using it at once, unless the deletion is held back.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
-        *Get Text By Id* shows it in `held_change`.
+        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
+        then the text stays in use, and *Get Text By Id* shows the deletion in `held_change`.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
@@ -277,10 +279,11 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Question Answer By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, question_answer_id: int) -> None:
-        """Delete a question and its answer; the bot stops using them at once.
+        """Delete a question and its answer; the bot stops using them at once, unless the deletion
+        is held back.
 
-        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run, and
-        *Get Question Answer By Id* shows it in `held_change`.
+        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
+        then both stay in use, and *Get Question Answer By Id* shows the deletion in `held_change`.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(
@@ -375,7 +378,12 @@ class BannerViewSet(TenantViewSet):
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
-        """Replace the banner above the chat with its link, alternative text and period."""
+        """Replace the banner above the chat: the picture, its link, alternative text and period.
+
+        The body is a form (`multipart/form-data`) with the picture in `file`. The other fields are
+        replaced too: those left out become empty. 413 if the picture has more than 5,000,000 bytes.
+        422 if it is no PNG, JPEG or WebP image, has more than 16,000,000 pixels, or is damaged.
+        """
         return banner_picture.upload(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)

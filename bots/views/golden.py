@@ -83,8 +83,9 @@ class GoldenRunViewSet(TenantViewSet):
     def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
         """Publish the instructions or documents that the run holds back, even if answers get worse.
 
-        409 `not_held` if the run holds nothing back: it is unfinished, or the change has been
-        published, deleted or trained again since. A changed document waits for another run.
+        The response is the run, whose `outcome` is now `published`. 409 `not_held` if the run holds
+        nothing back: it is unfinished, or the change has been published, deleted or trained again
+        since. A changed document waits for another run.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))
@@ -93,7 +94,8 @@ class GoldenRunViewSet(TenantViewSet):
     def discard(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
         """Discard the document changes that the run tests or holds back.
 
-        New documents are deleted; other documents keep their live version. 409 `not_held` if no
+        New documents are deleted; other documents keep their live version. The response is the run:
+        its `outcome` is now `overtaken`, or still null if it is unfinished. 409 `not_held` if no
         document waits for the run.
         """
         bot = bots.get(self.client, bot_id)

@@ -19,10 +19,11 @@ from identity.auth import ADMIN, TenantViewSet
 class LanguageModelViewSet(TenantViewSet):
     @operation("bot", "Get Language Models", access=ADMIN, returns=LanguageModelsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List the models and encoders that you have connected, newest first.
+        """List the models and encoders that your company has connected, newest first.
 
-        A bot that has no model of its own uses the default model for all bots or, if you have
-        connected none, the platform's.
+        The default model for all bots and the encoder have a null `bot_id`. A bot without a model
+        of its own uses the default model or, if there is none, the platform's, which is not listed.
+        API keys are never shown.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
