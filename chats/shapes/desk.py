@@ -38,8 +38,8 @@ class ChatAssignDto(Shape):
     user_id: RowId | None = Field(
         None,
         description="The agent's user id, with `assign_type` `agent`. If left out, you get the"
-        " conversation, unless another agent has it: an admin who takes it over must send"
-        " `user_id` or `expected_version`.",
+        " conversation, unless another agent has it: an owner or an admin who takes it"
+        " over must send `user_id` or `expected_version`.",
     )
     note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
@@ -356,16 +356,17 @@ class SavedReplyDto(Shape):
         default_factory=dict,
         min_length=1,
         max_length=50,
-        description="The text by language, at most 8,000 characters each. Required to create a"
-        " reply. A change replaces the texts in all languages. Variables: `{customer.name}`,"
-        " `.email`, `.phone`, `.external_id`, `.attributes.<name>`, `{agent.name}`, `{bot.name}`,"
-        " `{client.name}`, `{chat.code}`. Give a fallback for an unknown value like this:"
-        " `{customer.name|there}`.",
+        description="The text by language, as a BCP 47 code; at most 8,000 characters each."
+        " Required to create a reply. A change replaces the texts in all languages. Variables:"
+        " `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
+        " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give a fallback for an"
+        " unknown value like this: `{customer.name|there}`.",
     )
     is_shared: bool = Field(
         False,
-        description="true: the whole team can use the saved reply, and only admins can change it;"
-        " false: only you see it. A change that leaves it out keeps it.",
+        json_schema_extra=without_default,
+        description="true: the whole team can use the saved reply, and only owners and admins can"
+        " change it; false: only you see it. A change that leaves it out keeps it.",
     )
     id: int | None = read_only("The saved reply's id.")
     created_at: Moment | None = read_only("When the saved reply was created.")

@@ -316,8 +316,9 @@ class ArrivalReport(Shape):
     )
     message_id: uuid.UUID | None = Field(
         None,
-        description="The id of the last message that was received or read, instead of `seq`. With"
-        " neither, the report covers all messages.",
+        description="The id of the last message that was received or read, instead of `seq`; 404 if"
+        " the conversation has no such message. With neither, as in `{}`, the report covers all"
+        " messages.",
     )
 
 

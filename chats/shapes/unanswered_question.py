@@ -22,8 +22,8 @@ class UnansweredQuery(Page):
 
     status: Literal["open", "learning", "answered"] | None = Field(
         None,
-        description="Only groups with this status; if left out, `open` and `learning`. `open`: there"
-        " is no answer. `learning`: an answer was written, and is being trained or held back."
+        description="Only groups with this status; if left out, `open` and `learning`. `open`:"
+        " there is no answer. `learning`: an answer was written, and is being trained or held back."
         " `answered`: the bot answered when it was asked again.",
     )
 

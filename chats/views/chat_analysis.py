@@ -40,12 +40,13 @@ class InsightViewSet(ChatsViewSet):
         also={409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
-        """Start a run that summarises every matching conversation without an up-to-date summary;
-        without a body, every such conversation of your company, except previews.
+        """Start a run that summarises your company's conversations, or those that the body selects.
 
-        Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the returned `id` shows the
-        progress. Each summary costs 1 credit, or with a language model its tokens. A company has
-        one run at a time: 409 `summary_running` with its `job_id` while one is running.
+        It skips previews, conversations without messages and, unless `force` is true, those whose
+        summary is up to date. Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the
+        returned `id` shows the progress. Each summary costs 1 credit, or with a language model its
+        tokens. A company has one run at a time: 409 `summary_running` with its `job_id` while one
+        is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -122,8 +123,8 @@ class InsightViewSet(ChatsViewSet):
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
-        of your tags is added, by its similarity to conversations that agents gave the tag; this
-        costs 1 credit. A conversation has at most 20 tags.
+        of your tags is added: the one that is most similar by its name and by the conversations
+        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags.
         """
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 

@@ -172,8 +172,8 @@ class MessagingViewSet(ChatsViewSet):
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
-        of your tags is added, by its similarity to conversations that agents gave the tag; this
-        costs 1 credit. A conversation has at most 20 tags.
+        of your tags is added: the one that is most similar by its name and by the conversations
+        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags.
         """
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))

@@ -69,11 +69,11 @@ class ChatViewSet(ChatsViewSet):
         """Assign a conversation to an agent, the queue or the bot.
 
         Any agent can assign a conversation that no agent has; one that an agent has, only this
-        agent or an admin: 409 `already_assigned`, also for the slower of two agents who claim it at
-        once. 422 if the person with `user_id` cannot have conversations: a viewer, or somebody who
-        is disabled or has not accepted the invitation. 409 `stale_version` if the conversation is
-        no longer at `expected_version`, `bot_disabled` if it cannot go to the bot, which is
-        disabled or has `agent_reply`, `agent_gone` if the agent has just been disabled,
+        agent, an owner or an admin: 409 `already_assigned`, also for the slower of two agents who
+        claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
+        somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
+        conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
+        which is disabled or has `agent_reply`, `agent_gone` if the agent has just been disabled,
         `chat_ended` if the conversation has ended.
         """
         chat = self._chat(chat_id)
@@ -84,8 +84,8 @@ class ChatViewSet(ChatsViewSet):
         """Return a conversation to the bot, or to the queue if the bot is disabled or has
         `agent_reply`.
 
-        409 `already_assigned` if another agent has it and you are not an admin, `chat_ended` if it
-        has ended.
+        409 `already_assigned` if another agent has it and you are not an owner or an admin,
+        `chat_ended` if it has ended.
         """
         return Conversation.from_row(agent_actions.unassign(self._chat(chat_id), by=self.user))
 
@@ -96,8 +96,8 @@ class ChatViewSet(ChatsViewSet):
         """Send a message to the customer, or add an internal note.
 
         A message to the customer assigns the conversation to you if no agent has it; if another
-        agent has it, only an admin may write to the customer (409 `already_assigned`). 409
-        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
+        agent has it, only an owner or an admin may write to the customer (409 `already_assigned`).
+        409 `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
         account is not connected, and `reply_window_closed` if the customer's last message is too
         old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
         sender's message, or a message of the other kind (note or not), has this id.
@@ -115,10 +115,10 @@ class ChatViewSet(ChatsViewSet):
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. Like a text, files for the customer assign the conversation to you if
-        no agent has it. 409 `already_assigned` if another agent has it and you are not an admin,
-        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
-        account is not connected, and `reply_window_closed` if the customer's last message is too
-        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
+        no agent has it. 409 `already_assigned` if another agent has it and you are not an owner or
+        an admin, `chat_ended` if it has ended; on a messaging channel also `channel_not_connected`
+        if the account is not connected, and `reply_window_closed` if the customer's last message is
+        too old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
         sender's message, or a message of the other kind (note or not), has this id.
         """
         chat = self._chat(chat_id)
@@ -210,8 +210,8 @@ class ChatViewSet(ChatsViewSet):
         """End a conversation: for the customer with an API key, as an agent with an access token.
 
         `ended_by` becomes `customer` or `agent`. 409 `chat_ended` if it has already ended,
-        `already_assigned` if another agent has it and you are not an admin. 403 `customer_blocked`
-        if an API key ends the conversation of a blocked customer.
+        `already_assigned` if another agent has it and you are not an owner or an admin. 403
+        `customer_blocked` if an API key ends the conversation of a blocked customer.
         """
         chat = self._chat(chat_id)
         return self._shown(agent_actions.end(chat, by=self.caller.user))
@@ -221,7 +221,7 @@ class ChatViewSet(ChatsViewSet):
         """End a conversation as an agent; `ended_by` becomes `agent`.
 
         409 `chat_ended` if it has already ended, `already_assigned` if another agent has it and you
-        are not an admin.
+        are not an owner or an admin.
         """
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
@@ -230,7 +230,7 @@ class ChatViewSet(ChatsViewSet):
         """Snooze a conversation until a given time; a customer's message reopens it sooner.
 
         409 `chat_ended` if it has ended, `already_assigned` if another agent has it and you are not
-        an admin.
+        an owner or an admin.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
@@ -249,7 +249,7 @@ class ChatViewSet(ChatsViewSet):
         one is assigned to you, and an open one stays as it is.
 
         409 `already_assigned` if another agent has the snoozed conversation and you are not an
-        admin, `chat_continued` if the customer has a newer conversation.
+        owner or an admin, `chat_continued` if the customer has a newer conversation.
         """
         return Conversation.from_row(agent_actions.reopen(self._chat(chat_id), by=self.user))
 
@@ -276,8 +276,8 @@ class SavedReplyViewSet(ChatsViewSet):
     def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
         """Save a text that you send often: for yourself or, with `is_shared`, for the whole team.
 
-        Only admins can share one; otherwise 403. 409 `shortcut_taken` if another one of your own
-        replies has this shortcut or, for a shared one, another shared reply.
+        Only owners and admins can share one; otherwise 403. 409 `shortcut_taken` if another one of
+        your own replies has this shortcut or, for a shared one, another shared reply.
         """
         return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
@@ -285,13 +285,13 @@ class SavedReplyViewSet(ChatsViewSet):
     def update(
         self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
     ) -> desk_shapes.SavedReplyDto:
-        """Change one of your own saved replies or, as an admin, a shared one. Fields left out keep
-        their value.
+        """Change one of your own saved replies or, as an owner or an admin, a shared one. Fields
+        left out keep their value.
 
-        `texts` replaces the texts in all languages. Only admins can change a shared reply, or share
-        one with `is_shared`; otherwise 403. With `is_shared` false, a shared reply becomes the
-        admin's own. 404 for a colleague's own reply. 409 `shortcut_taken` if another one of your
-        own replies has this shortcut or, for a shared one, another shared reply.
+        `texts` replaces the texts in all languages. Only owners and admins can change a shared
+        reply, or share one with `is_shared`; otherwise 403. With `is_shared` false, a shared reply
+        becomes your own. 404 for a colleague's own reply. 409 `shortcut_taken` if another one of
+        your own replies has this shortcut or, for a shared one, another shared reply.
         """
         return desk_shapes.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
@@ -299,8 +299,8 @@ class SavedReplyViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Delete Saved Reply", access=BEARER, status=204)
     def destroy(self, saved_reply_id: int) -> None:
-        """Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a
-        shared one, and 404 for a colleague's own."""
+        """Delete one of your own saved replies or, as an owner or an admin, a shared one;
+        otherwise 403 for a shared one, and 404 for a colleague's own."""
         saved_replies.delete(self.user, saved_reply_id)
 
     @operation("AI / chat", "Render Saved Reply", access=BEARER)
@@ -331,7 +331,7 @@ class DeskViewViewSet(TenantViewSet):
         "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
     )
     def destroy(self, view_id: int) -> None:
-        """Delete one of your views; admins can also delete a colleague's shared view."""
+        """Delete one of your views; owners and admins can also delete a colleague's shared view."""
         inbox_views.delete(self.user, view_id)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from chatplatform.api.shapes import Language, Shape, Text, read_only
+from chatplatform.api.shapes import Language, Shape, Text, read_only, without_default
 from chatplatform.channel_names import MessagingChannel
 from identity import models
 from identity.shapes.fields import Email, TimeZone
@@ -328,24 +328,41 @@ class EmailNotificationRequest(Shape):
         description="The e-mail addresses that get the notifications, at most 20.",
         examples=[["desk@acme.example"]],
     )
-    on_assigned: bool = Field(False, description="Mail when a chat is assigned to an agent.")
-    on_unanswered: bool = Field(
-        False, description="Mail when a customer waits longer than `unanswered_after_minutes`."
+    on_assigned: bool = Field(
+        False,
+        json_schema_extra=without_default,
+        description="Mail when a chat is assigned to an agent.",
     )
-    on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
+    on_unanswered: bool = Field(
+        False,
+        json_schema_extra=without_default,
+        description="Mail when a customer waits longer than `unanswered_after_minutes`.",
+    )
+    on_handoff: bool = Field(
+        False, json_schema_extra=without_default, description="Mail when the bot hands a chat over."
+    )
     on_channel_error: bool = Field(
         False,
+        json_schema_extra=without_default,
         description="Mail when a channel stops working, or when its provider reports a problem with"
         " the account: a paused template, a low quality rating, a lower limit.",
     )
-    on_low_credit: bool = Field(False, description="Mail when credits run low.")
+    on_low_credit: bool = Field(
+        False, json_schema_extra=without_default, description="Mail when credits run low."
+    )
     to_assignee: bool = Field(
         True,
+        json_schema_extra=without_default,
         description="Whether the agent of a chat also gets the mails about it (`on_assigned`,"
         " `on_unanswered`), in the agent's language.",
     )
     unanswered_after_minutes: int = Field(
-        15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10,080 (a week)."
+        15,
+        ge=1,
+        le=10_080,
+        json_schema_extra=without_default,
+        description="Minutes that a customer may wait, 1..10,080 (a week).",
+        examples=[15],
     )
 
 

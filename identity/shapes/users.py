@@ -82,7 +82,7 @@ class UserDisableFlag(Shape):
 
 
 class UserPassword(Shape):
-    """A password that an admin sets for a person."""
+    """A password that an owner or an admin sets for a person."""
 
     password: NewPassword = Field(
         description="10..128 characters, not a common password and not only digits."

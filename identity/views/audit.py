@@ -31,7 +31,7 @@ class AuditViewSet(TenantViewSet):
         "identity", "Export Audit Log", access=ADMIN, returns=FILE, also={409: Error}, waits=True
     )
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
-        """Download the audit log as a file, oldest first, with the filters of the list.
+        """Download the audit log as a file, oldest first, with the filters of *Get Audit Log*.
 
         More than 100,000 rows are a 409 `too_many_events`: choose a shorter period.
         """

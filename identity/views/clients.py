@@ -56,9 +56,9 @@ class ClientViewSet(TenantViewSet):
         """Create the company for which a link was mailed. Its owner can sign in afterwards.
 
         The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
-        `password` is not the password of the registration, 409 `email_taken` if the address has got
-        an account meanwhile. At most 10 attempts in 15 minutes with a link, and 30 from an IP
-        address; then 429 with `Retry-After`.
+        `password` is not the password of the registration, 409 `email_taken` if the address now has
+        an account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address; then
+        429 with `Retry-After`.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)
@@ -96,7 +96,11 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
-        """Get your company's plan, the credits that are left, and those used in this period."""
+        """Get your company's plan, the credits that are left, and those used in this period.
+
+        `credits_left` may be more than `credits_included`, since top-ups are added and unused
+        credits stay when a period ends; `credits_used` then begins at 0.
+        """
         return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
