@@ -241,7 +241,7 @@ class Phrasebook:
         return max((size for size, words in sized if pattern.fullmatch(words)), default=0)
 
     def exact_yes_or_no(self, text: str) -> bool | None:
-        """Whether a single phrase, spelt with all its accents, says yes or no.
+        """Whether a single phrase, spelled with all its accents, says yes or no.
 
         None if it says neither, or is ASCII.
         """

@@ -38,7 +38,7 @@ _PROMPT = ("$ ", "% ", "# ", "> ")
 
 
 def sections(text: str) -> list[Section]:
-    """The paragraphs of a plain text, under the headings that can be recognised."""
+    """The paragraphs of a plain text, under the headings that can be recognized."""
     outline = _Outline()
     outline.read(text)
     return outline.found.build()
