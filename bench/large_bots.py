@@ -133,7 +133,7 @@ def load(count: int) -> dict[str, float]:
             "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector,"
             " p.words, p.search_words FROM made JOIN bots_passage p ON p.chunk_id = made.base"
         )
-        # Remove the originals: as centres of their copies they would make the index a dead end.
+        # Remove the originals: as centers of their copies they would make the index a dead end.
         cursor.execute(
             "DELETE FROM bots_passage p USING made WHERE p.chunk_id = made.base; DROP TABLE made"
         )
