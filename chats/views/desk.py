@@ -70,11 +70,11 @@ class ChatViewSet(ChatsViewSet):
 
         Any agent can assign a conversation that no agent has. If an agent has it, only this agent
         or an admin can assign it: others get 409 `already_assigned`, and so does the slower of two
-        agents who claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or somebody who
-        is disabled or has not accepted the invitation. 409 `stale_version` if the conversation is
-        no longer at `expected_version`, `bot_disabled` if it cannot go to the bot, which is
-        disabled or has `agent_reply`, `agent_gone` if the agent has just been disabled,
-        `chat_ended` if the conversation has ended.
+        agents who claim it at once. 422 if the person with `user_id` cannot have conversations: a
+        viewer, or somebody who is disabled or has not accepted the invitation. 409 `stale_version`
+        if the conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to
+        the bot, which is disabled or has `agent_reply`, `agent_gone` if the agent has just been
+        disabled, `chat_ended` if the conversation has ended.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
