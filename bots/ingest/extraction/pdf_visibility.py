@@ -23,7 +23,7 @@ _CONTRAST = 10
 _TINY, _TINY_WIDTH = 2, 0.7
 # Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
-# pdf_oxide has a font of its own for letters up to this one: Latin, Greek and Cyrillic.
+# pdf_oxide has a font of its own for Latin, Greek and Cyrillic letters, of which this is the last.
 _LAST_DRAWN = "\u052f"
 # The flags of fields that are hidden, and of fields that appear only in print.
 _HIDDEN_FIELD = 0b10_0010
@@ -214,9 +214,9 @@ class VisibleText:
         return [span for span in spans if id(span) not in hidden]
 
     def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
-        """The spans that stay invisible if transparency groups are left out.
+        """The spans that are invisible even if transparency groups are left out.
 
-        pdf_oxide draws these groups opaque.
+        pdf_oxide draws transparency groups opaque, so they may cover visible text.
         """
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
