@@ -200,7 +200,7 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
     """Store a summary, also on the chat, and return it. If another job has just stored a summary
-    that covers as many messages, return that one and store nothing."""
+    that covers as many messages, return the other job's summary and store nothing."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked
