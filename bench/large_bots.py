@@ -2,8 +2,8 @@
 
     python -m local.datastores exec -- python bench/large_bots.py [--passages 100000]
 
-The passages are copies of those of `bench/answer_quality.py`; each copy's vector is moved towards
-another passage's, and slightly at random. They are loaded directly, without training. The exact
+The passages are copies of the passages of `bench/answer_quality.py`. Each copy's vector is moved
+toward another passage's vector, and slightly at random. They are loaded without training. The exact
 result comes from the same statement without the index. `--bots 2` divides the passages among two
 bots, whose rows are mixed in the index, and asks both at once.
 """
