@@ -40,8 +40,8 @@ class InsightViewSet(ChatsViewSet):
         also={409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
-        """Start a run that summarises every matching conversation without an up-to-date summary;
-        without a body, every such conversation of your company, except previews.
+        """Start a run that summarizes the matching conversations that have no up-to-date summary;
+        without a body, all conversations of your company that have none. Previews are left out.
 
         Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the returned `id` shows the
         progress. Each summary costs 1 credit, or with a language model its tokens. A company has
@@ -53,7 +53,7 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
-        """Get the progress of a run that summarises conversations."""
+        """Get the progress of a run that summarizes conversations."""
         return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
@@ -229,7 +229,7 @@ class ClientLanguageViewSet(ChatsViewSet):
         waits=True,
     )
     def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
-        """Summarise a text or messages.
+        """Summarize a text or messages.
 
         Without a model, the summary is an extract: the first sentences of a text; of messages, the
         first request, the last two messages and the open questions.

@@ -102,7 +102,8 @@ class EventViewSet(TenantViewSet):
     def list(self, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
         """List the event log, each event with its deliveries.
 
-        With `order=asc` it is a feed without gaps: store `next_cursor` and continue with it later.
+        With `order=asc` it is a feed that misses no event: store `next_cursor` and continue with it
+        later.
         """
         return events.page(self.client, query)
 
