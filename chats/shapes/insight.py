@@ -395,7 +395,7 @@ class ChatGptMessage(Shape):
 
 
 class SummarizeRequest(Shape):
-    """The text or messages to summarise."""
+    """The text or messages to summarize."""
 
     model_config = example(
         text="We open at nine. We close at six. On Sundays we are closed.", max_words=20
