@@ -377,7 +377,7 @@ def measure_near_topic(table: Table, folder: Path, vectors: Vectors, *, is_held_
 
 
 def measure_plain_texts(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
-    """Questions in ten languages to bots with one English text without headings each."""
+    """Questions in ten languages to bots that each have one English text without headings."""
     texts = tomllib.loads((SETS / "plain_texts.toml").read_text("utf-8"))["texts"]
     for layout in ("paragraphs", "one paragraph"):
         cited, handed_over = [], []

@@ -6,7 +6,7 @@ events, in all processes.
 The platform runs as with `make run`, with the demo client, in a folder of its own. One customer
 after another asks and waits for the reply: questions that are new to the encoder, a question that
 it has encoded before, and the same with a scripted model that answers at once. Encoding alone is
-measured in this process. EXCHANGES (200) sets how many each figure is of.
+measured in this process. EXCHANGES (200) sets the number of exchanges for each figure.
 """
 
 import os

@@ -5,7 +5,7 @@
 Prints tables for docs/benchmarks.md. The database stays in DATA_DIR: remove it afterwards.
 GROWTH_SIZES (20000,1000000,5000000,20000000) are the numbers of messages, GROWTH_ROUNDS (100) the
 repetitions of each query. Times are medians of PostgreSQL's processor time, with the wall time
-beside them. A hundred chats are read again and again, as the ones that people work on.
+beside them. A hundred chats are read again and again, like chats that people work on.
 """
 
 import os

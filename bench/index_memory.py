@@ -2,10 +2,11 @@
 
     .venv/bin/python bench/index_memory.py [--bots 50] [--passages 100]
 
-Each bot has this many passages of texts that are installed on this machine, read and encoded as in
-`bench/answer_quality.py`. Every bot is asked three questions, one of them mistyped, since its index
-builds some of its data only then. Prints the resident memory of this process, step by step, and the
-size that the worker's cache assumes: the cache drops bots above a number and a size.
+Each bot has `--passages` passages of texts that are installed on this machine, read and encoded as
+in `bench/answer_quality.py`. Every bot is asked three questions, one of them mistyped, since an
+index builds some of its data only for mistyped questions. Prints the resident memory of this
+process, step by step, and the size that the worker's cache assumes: the cache drops bots above a
+number and a size.
 """
 
 import argparse

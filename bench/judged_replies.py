@@ -8,8 +8,8 @@ XLSX. `--held-out` adds two: the FAQ of XZ as plain text, and the manual of Ninj
 the price list are taken from this machine; missing ones are listed and left out. The questions are
 in `bench/documents/questions.json`; held-out ones are asked only with `--held-out`.
 
-Each reply is printed as a customer reads it, with the judgement of `bench/documents/judged.json`
-("pleased" or "not pleased", and why). Replies without a judgement are counted separately; `--new`
+Each reply is printed as a customer reads it, with the judgment of `bench/documents/judged.json`
+("pleased" or "not pleased", and why). Replies without a judgment are counted separately; `--new`
 prints only these, as lines to judge and add to the file. An empty reply means that the bot hands
 over to a person.
 """
@@ -143,7 +143,7 @@ DOCUMENTS = {
 
 
 class Judge:
-    """The judgements of replies, and the counts of a run."""
+    """The judgments of replies, and the counts of a run."""
 
     def __init__(self, *, shows_new_alone: bool) -> None:
         rows = json.loads((SETS / "judged.json").read_text("utf-8"))

@@ -2,8 +2,8 @@
 
     python -m local.datastores exec -- python bench/large_bots.py [--passages 100000]
 
-The passages are copies of those of `bench/answer_quality.py`; each copy's vector is moved towards
-another passage's, and slightly at random. They are loaded directly, without training. The exact
+The passages are copies of the passages of `bench/answer_quality.py`. Each copy's vector is moved
+toward another passage's vector, and slightly at random. They are loaded without training. The exact
 result comes from the same statement without the index. `--bots 2` divides the passages among two
 bots, whose rows are mixed in the index, and asks both at once.
 """
@@ -133,7 +133,7 @@ def load(count: int) -> dict[str, float]:
             "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector,"
             " p.words, p.search_words FROM made JOIN bots_passage p ON p.chunk_id = made.base"
         )
-        # Remove the originals: as centres of their copies they would make the index a dead end.
+        # Remove the originals: as centers of their copies they would make the index a dead end.
         cursor.execute(
             "DELETE FROM bots_passage p USING made WHERE p.chunk_id = made.base; DROP TABLE made"
         )

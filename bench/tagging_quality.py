@@ -4,7 +4,7 @@
 
 `bench/insights/intents.json` has 24 tags with four examples and four other messages each, in
 English and Vietnamese, and 40 messages that fit none. The authors of the engine wrote this set,
-since no installed package has a public one, so the figures are probably too favourable.
+since no installed package has a public one, so the figures are probably too favorable.
 """
 
 import argparse

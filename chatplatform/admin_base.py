@@ -267,23 +267,24 @@ class TenancyMixin(ModelAdmin):
 
     # The `permissions` of actions and buttons refer to the next five methods.
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners, admins and the platform's staff may."""
+        """Whether the viewer is an owner, an admin or one of the platform's staff."""
         return _has_role(request, ADMINS)
 
     def has_create_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners and admins of a client may."""
+        """Whether the viewer is an owner or admin of a client."""
         return viewer(request).client_id is not None and _has_role(request, ADMINS)
 
     def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners, admins, the platform's staff, and anyone with `can_train` may."""
+        """Whether the viewer is an owner, an admin, one of the platform's staff, or has
+        `can_train`."""
         return self.has_manage_permission(request) or viewer(request).can_train
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Owners and admins of a client may, and anyone at a client with `can_train`."""
+        """Whether the viewer belongs to a client, and is an owner or admin or has `can_train`."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Only the platform's staff may."""
+        """Whether the viewer is one of the platform's staff."""
         return _has_role(request, PLATFORM)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

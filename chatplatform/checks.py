@@ -64,7 +64,8 @@ def limits() -> list[tuple[str, float]]:
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),
         ("CELERY_TASK_SOFT_TIME_LIMIT", settings.CELERY_TASK_SOFT_TIME_LIMIT),
         ("CELERY_TASK_TIME_LIMIT", settings.CELERY_TASK_TIME_LIMIT),
-        # Half, because a message may wait for one whole job before its own job begins.
+        # Half, because a message may wait for one whole job before its own job begins. Plus 1,
+        # because half of the timeout may equal CELERY_TASK_TIME_LIMIT.
         ("half of the broker's visibility_timeout", broker["visibility_timeout"] / 2 + 1),
     ]
 

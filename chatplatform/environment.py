@@ -162,8 +162,8 @@ class Environment:
         self.faults.append(f"{name}: {what}")
 
     def find_unknown(self, also: Collection[str] = ()) -> None:
-        """Record variables that look like misspelled settings or have a common other name for one:
-        nothing would read them."""
+        """Record variables whose names look like misspelled names of settings, or are common other
+        names for settings: nothing would read them."""
         known = self.names | set(also)
         known |= {f"{name}_FILE" for name in known}
         candidates = [name for name in sorted(known) if len(name) > 4]

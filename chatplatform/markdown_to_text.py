@@ -1,5 +1,5 @@
-"""Converts the Markdown that bots and agents write to text for channels, transcripts and emails,
-which do not render it. The widget renders the same subset (`static/common/rich_text.js`)."""
+"""Converts Markdown into text for channels, transcripts and emails, which do not render Markdown.
+Bots and agents write a subset of it, which the widget renders (`static/common/rich_text.js`)."""
 
 import re
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ class Job(models.Model):
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # In each queue, a client's job with the lowest priority runs first.
+    # In each queue, a client's job with the lowest number runs first.
     priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
@@ -65,8 +65,8 @@ class Job(models.Model):
                 condition=models.Q(state="running"),
                 name="job_running_unique",
             ),
-            # A process runs only one job with two crashes: if the process crashes as well, that job
-            # is the cause (`leases.DEATHS`).
+            # A process runs at most one job that has crashed two processes or more: if this process
+            # crashes too, the job is the cause (`leases.DEATHS`).
             models.UniqueConstraint(
                 fields=["lease_holder"],
                 condition=models.Q(state="running", crashes__gte=2),

@@ -89,7 +89,8 @@ class _Lag:
 
 
 def measure() -> float | None:
-    """Measure the lag; None if a server does not respond, or the replica's server is not one."""
+    """Measure the lag; None if a server does not respond, or if the replica's server is not a
+    replica."""
     try:
         with connections[PRIMARY].cursor() as cursor:
             cursor.execute(_WRITTEN)

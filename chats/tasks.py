@@ -48,7 +48,7 @@ def translate_message(*, message_id: str, to: str) -> None:
 
 @job("chats.summarise_all", queue=Queue.INSIGHT, max_attempts=5, on_dead=summary_runs.mark_failed)
 def summarise_all(*, summary_job_id: str) -> None:
-    """Summarise the next conversations of a run."""
+    """Summarize the next conversations of a run."""
     summary_runs.summarise_next(summary_job_id)
 
 

@@ -2,8 +2,8 @@
 
 No service can act in the past, so the chats and their charges are written as rows with past times,
 without events, jobs or mails. The bot's replies come from its rules and its extractive engine with
-the current documents, so a replay of such a day shows only what has changed since. `demo_activity`
-adds what happens today.
+the current documents, so a replay of one of these days shows only what has changed since then.
+`demo_activity` adds what happens today.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The limits of drills: what a drill may take, and besides it what a platform may take to start."""
+"""The time limits of drills: the drill's own limit plus the time that a platform needs to start."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ DRILL_SECONDS = 600  # of a drill without a limit of its own
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Add the time of a start to each drill's own limit, which is of what it measures."""
+    """Add the time of a platform's start to each drill's own limit, which does not include it."""
     for item in items:
         if item.path.is_relative_to(FOLDER):
             mark = item.get_closest_marker("timeout")

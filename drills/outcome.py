@@ -118,7 +118,7 @@ class Outcome:
             assert by_chat[chat] == list(range(1, len(by_chat[chat]) + 1)), "events have gaps"
 
     def _check_webhooks(self) -> None:
-        """Check that every event arrived at least once, and repeated ones with the same body."""
+        """Check that every event arrived at least once, and always with the same body."""
 
         def missing() -> set[str]:
             return {event["id"] for event in self.log} - {

@@ -17,8 +17,8 @@ LOCKS = ("requirements.txt", "requirements-s3.txt", "requirements-local.txt")
 
 
 def newest_migration() -> str | None:
-    """The commit that added the newest migration; None if a database of before cannot be migrated:
-    if there are only the initial migrations, or if migrations of then were edited since."""
+    """The commit that added the newest migration. None if a database from before the commit cannot
+    be migrated: if there are only initial migrations, or if older migrations were edited later."""
     later = [
         str(path.relative_to(ROOT))
         for path in ROOT.glob("*/migrations/0*.py")
@@ -59,7 +59,7 @@ def _git(*arguments: str) -> str:
 
 @functools.cache
 def python_of(root: Path) -> str:
-    """The Python for a checkout: this one, or one with the packages that another release locks.
+    """The Python for a checkout: this process's, or one with the packages that the checkout locks.
 
     As with images, a release runs on its own packages. Its environment is made once for each state
     of the locks, in a folder of temporary files.

@@ -180,7 +180,8 @@ def check_takeover(
 
 
 def check_feed(platform: DemoShop, owner: dict[str, str], chats: list[RecordedChat]) -> None:
-    """Check the events: numbered without gaps, and no message of the bot after the assignment."""
+    """Check that the events are numbered consecutively, and that the bot sent no message after the
+    assignment."""
     feed = platform.feed(owner)
     for chat in chats:
         events = [event for event in feed if event["conversation_id"] == chat.id]

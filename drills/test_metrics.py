@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(which("prometheus") is None, reason="needs prometheus"),
 ]
 WINDOW = "20s"
-# Alerts of what takes hours, or is no fault of a process; test_deploy.py has series for most.
+# Alerts about what takes hours or is not a process's fault; test_deploy.py has series for most.
 SLOW = {
     "BackupIsOld", "BrokerCannotSave", "CertificateExpires", "ClockIsWrong", "DiskFillsUp",
     "DiskIsFull", "MailFails",

@@ -1,7 +1,7 @@
 """Deploy a release over the previous one, host by host, under load, without anybody noticing.
 
-The previous version is the one before the newest migration, or the commit DRILL_OLD_VERSION. If no
-database of before the newest migration can be migrated, it is the newest commit.
+The previous version is the version before the newest migration, or the commit DRILL_OLD_VERSION. If
+no database from before the newest migration can be migrated, it is the newest commit.
 Processes are stopped with SIGTERM; nginx is not informed, and has to notice by itself.
 """
 

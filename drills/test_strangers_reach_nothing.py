@@ -1,7 +1,7 @@
 """No operation reads or writes another client's rows, with any kind of credential.
 
 Random calls of every operation contain ids of the other client's rows.
-`STRANGER_TRIES=100000 make drill` makes more calls, `STRANGER_SEED` repeats those of a run.
+`STRANGER_TRIES=100000 make drill` makes more calls, `STRANGER_SEED` repeats the calls of a run.
 """
 
 import os
@@ -33,7 +33,7 @@ SEED = int(os.environ.get("STRANGER_SEED", random.randrange(10**6)))
 WORD = "quokkamarker"
 OTHER_ROWS = 3
 TRIED = [served for served in ALL if served.ids or served.at not in PUBLIC_BECAUSE]
-# Records each change of the other client's rows in a table, also changes rolled back later.
+# Records each change of the other client's rows in a table, even if it is rolled back later.
 WATCH = """
 CREATE TABLE strangers_write (place text);
 CREATE FUNCTION strangers_watch() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -55,7 +55,7 @@ AN_ID = re.compile(r"^(id|.*_ids?|responsible|agents?|tags?|customer|conversatio
 
 @dataclass(frozen=True)
 class World:
-    """The callers of one client, its own rows, and those of the other."""
+    """The callers of one client, this client's rows, and the other client's rows."""
 
     callers: dict[str, Person]
     own: dict[str, Any]

@@ -35,7 +35,7 @@ Arrival = tuple[str, float, dict[str, Any]]  # webhook-id, when, body
 
 
 class Receivers:
-    """Servers, each with its own behaviour; `arrivals` records the requests by port."""
+    """Servers, each with its own behavior; `arrivals` records the requests by port."""
 
     def __init__(self) -> None:
         self.arrivals: dict[int, list[Arrival]] = collections.defaultdict(list)

@@ -1,4 +1,4 @@
-"""Starts processes that end with this one, finds them again, and waits for them."""
+"""Starts processes that end when this process ends, finds them again, and waits for them."""
 
 import ctypes
 import errno

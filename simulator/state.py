@@ -66,7 +66,7 @@ class Simulator:
         return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
 
     def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
-        """The calls that `wanted` accepts; only the last `latest` of them unless that is 0."""
+        """The calls that `wanted` accepts; only the last `latest` of them unless `latest` is 0."""
         with self.world.lock:
             return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
 

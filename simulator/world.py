@@ -352,7 +352,7 @@ class World:
                 self.kill(other, why)
 
     def bot_token(self, account: Account) -> str:
-        """The latest token of a bot, or a new one if that was revoked or there is none."""
+        """The latest token of a bot; a new token if the bot has none or the latest was revoked."""
         own = [token for token in self.tokens.values() if token.subject == account.id]
         if own and not own[-1].dead:
             return own[-1].value

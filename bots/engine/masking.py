@@ -1,7 +1,7 @@
 """Hides personal data in texts before they are sent to another company's model.
 
 E-mail addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
-street addresses are not recognised and remain.
+street addresses are not recognized and remain.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
 package is not used, since it has its own HTTP client, and all requests must be sent through
-`chatplatform.egress`. This module implements only what listing and calling tools needs.
+`chatplatform.egress`. This module can only list and call tools, not use a server's other features.
 """
 
 import itertools
@@ -100,7 +100,8 @@ class McpSession:
     def call(self, name: str, arguments: dict[str, Any]) -> McpResult:
         """Call a tool; raises McpError or EgressError.
 
-        After an EgressError the call may have taken effect, unless its `nothing_sent` is true.
+        If EgressError is raised, the server may have executed the call, unless the error's
+        `nothing_sent` is true.
         """
         result = self._ask("tools/call", {"name": name, "arguments": arguments})
         return McpResult(_text_of(result), bool(result.get("isError")))
@@ -167,7 +168,9 @@ def _response(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
 
 
 def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of each event in a stream, parsed as in section 9.2.6 of the HTML standard."""
+    """The data of each server-sent event in a stream, which is parsed almost as in section 9.2.6 of
+    the HTML standard: lines must end in LF or CRLF, and the last event need not end in an empty
+    line."""
     data: list[bytes] = []
     for line in _lines(pieces):
         if line.startswith(b"data:"):

@@ -243,7 +243,7 @@ def fill(text: str, values: Mapping[str, Any]) -> str:
 
 
 def argument(text: str, values: Mapping[str, Any]) -> Any:
-    """The value of an argument; text, unless a single placeholder has a value of another type."""
+    """The value of an argument: of any type if the argument is a single placeholder, else text."""
     whole = _PLACE.fullmatch(text)
     return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
 

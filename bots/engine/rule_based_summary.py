@@ -1,6 +1,6 @@
 """Summaries without a model, which quote the conversation or text and compose no sentences.
 
-A text is summarised by its beginning, since extracting "key sentences" kept no more of what
+A text is summarized by its beginning, since extracting "key sentences" kept no more of what
 matters.
 """
 
@@ -30,9 +30,9 @@ class Digest:
 def of_conversation(
     lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
 ) -> Digest:
-    """Summarise a conversation by its messages, tags and sentiment.
+    """Summarize a conversation by its messages, tags and sentiment.
 
-    The summary has a labelled line for the number of messages, the first request, each of the two
+    The summary has a labeled line for the number of messages, the first request, each of the two
     latest messages, the tags and the sentiment. The key points are the open questions.
     """
     books = phrasebook.all_books()

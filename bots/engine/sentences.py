@@ -12,7 +12,7 @@ _END = re.compile(
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[(【［])"
     r"|\n(?=\s{0,99}+[^\s\[])"
 )
-# Enough characters to recognise how a text ends.
+# Enough characters to recognize how a text ends.
 _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # Matches a possible abbreviation or ordinal number; it is one if a lower-case letter follows.

@@ -1,4 +1,4 @@
-"""Computes a customer's sentiment with the sentence encoder and labelled examples.
+"""Computes a customer's sentiment with the sentence encoder and labeled examples.
 
 A linear model of the examples' vectors (ridge regression) gives a score from -1 to 1; scores near 0
 are neutral. docs/insights.md has the measurements.

@@ -40,7 +40,8 @@ _ENDS_WITHOUT_STATEMENT = (":", "?", "？", "*")
 
 
 class StreamingGuardrail:
-    """Checks one answer as it streams in; `results` is what functions returned, None if nothing.
+    """Checks one answer as it streams in. `results`: what functions returned; None if no function
+    returned anything.
 
     A complete sentence is shown if the answer has cited a snippet or a function has returned
     something, nothing is in doubt so far, and the answer is not in a wrong language. If the answer
@@ -73,7 +74,8 @@ class StreamingGuardrail:
 
     @property
     def never_cites(self) -> bool:
-        """Whether the model cited nothing although it had to; then nothing is shown until `end`."""
+        """Whether the model itself has cited nothing although it had to. As long as it has not,
+        nothing is shown before `end`."""
         return not self._has_own_citation and self.results is None
 
     @property
@@ -111,7 +113,8 @@ class StreamingGuardrail:
     def end(self, *, is_cut: bool) -> str:
         """Finish an answer that has ended or was cut off; returns what may be shown now.
 
-        An answer that was cut off loses an unfinished last sentence, unless it has no other.
+        An answer that was cut off loses its unfinished last sentence, unless that is its only
+        sentence.
         """
         if not (
             is_cut and self.text and not self._unfinished.rstrip().endswith(tuple(".!?。！？]"))
@@ -124,8 +127,8 @@ class StreamingGuardrail:
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        An answer that lacks a citation gets a citation of the snippet that shares the most words
-        with it. Among equals it is the first snippet, since the best snippets come first.
+        An answer that lacks a citation gets one: of the snippet that shares the most words with it
+        or, if several do, of the first of these, since the best snippets come first.
         """
         if self.lacks_citation and self._snippets:
             checks = ((self._check((number,)), number) for number in self._snippets)

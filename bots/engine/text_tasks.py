@@ -222,7 +222,7 @@ class Written(Generic[Draft]):
 
 
 def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryDraft]:
-    """The task of summarising a conversation for the person who takes it over."""
+    """The task of summarizing a conversation for the person who takes it over."""
     return Task(
         f"Summarise this conversation of a customer with a company in {english_name(language)}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
@@ -286,7 +286,7 @@ def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
         return True
     if text.casefold().split() == draft.text.casefold().split():
         return False
-    # A language that cannot be recognised would be taken for a related one.
+    # A language that cannot be recognized would be taken for a related one.
     if to not in detection.LANGUAGES:
         return True
     target = detection.recognise(draft.text, expected=(to,))
@@ -321,7 +321,7 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
 
 
 def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
-    """Whether the draft is in the language of the text, as far as both can be recognised."""
+    """Whether the draft is in the language of the text, as far as both can be recognized."""
     language = detection.recognise(text)
     return language is None or not detection.is_surely_other(draft.text, language)
 
@@ -333,7 +333,7 @@ def _is_prose(text: str, language: str | None) -> bool:
     - several lower-case words
     - one lower-case word among other words, unless it occurs inside names, like "van"
     - words of a script without capitals
-    - a phrase or a sentence that the phrasebook recognises
+    - a phrase or a sentence that the phrasebook recognizes
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]
@@ -451,7 +451,7 @@ def stand_alone(
 
 
 def summarise_text(text: str, *, max_words: int, language: str) -> Task[TextSummaryDraft]:
-    """The task of summarising any text in at most `max_words` words."""
+    """The task of summarizing any text in at most `max_words` words."""
     return Task(
         f"Summarise the material in {english_name(language)}: `summary` in at most {max_words}"
         " words, and `key_points`. State only what stands there.",

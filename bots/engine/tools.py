@@ -22,7 +22,8 @@ _WRITTEN = re.compile(
     r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# The number of rounds beyond `max_calls`, since a model may go on asking although it is refused.
+# The number of rounds beyond `max_calls`, since a model may go on requesting calls although they
+# are refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\

@@ -22,7 +22,7 @@ class Snippet:
     url: str | None
     text: str
     page: int | None = None
-    # Whether it prevails over snippets that contradict it.
+    # Whether the snippet prevails over snippets that contradict it.
     is_important: bool = False
     # The day from which its document is valid, such as 2026-11-21; empty if it has no start date.
     dated: str = ""
@@ -53,10 +53,10 @@ class Line:
     is_answer: bool = True
 
 
-# The platform's sentences around a quotation. `part_unknown` replaces the answer to a `{question}`
-# that has none, if another question of the same message has an answer. `found` introduces a
-# quotation from snippets in which a model found no answer. `found_foreign` introduces a quotation
-# in another language.
+# The platform's sentences around a quotation. `part_unknown` stands in place of an answer to one
+# question of a message (`{question}`) if only other questions of the message have answers. `found`
+# introduces a quotation from snippets in which a model found no answer. `found_foreign` introduces
+# a quotation in another language.
 SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
 
@@ -177,7 +177,7 @@ class Interrupted(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """There is no usable text, for example because the server is unreachable or sends nonsense."""
+    """The engine returned no usable text, for example because its server is unreachable."""
 
 
 class RequestRefused(EngineUnavailable):

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
 # A piece of at least this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
-# A shorter piece is joined to its neighbour if possible: it says so little by itself that its
+# A shorter piece is joined to its neighbor if possible: it says so little by itself that its
 # vector is close to the vector of any question.
 _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
@@ -236,7 +236,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
 
 
 def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
-    """Join each short piece to a neighbour, if the two fit into one piece."""
+    """Join each short piece to a neighbor, if the two fit into one piece."""
     joined: list[list[_Sentence]] = []
     for part in parts:
         if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:

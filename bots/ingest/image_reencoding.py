@@ -115,7 +115,7 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
     except Exception:
         # A decoder may raise anything on a hostile file.
         raise _MALFORMED from None
-    # Drops comments, locations, colour profiles and other metadata.
+    # Drops comments, locations, color profiles and other metadata.
     plain.info = {}
     stored = io.BytesIO()
     plain.save(stored, format=name, **_SAVE_OPTIONS[name])

@@ -150,7 +150,7 @@ class _SitemapReader:
         self.parser.CharacterDataHandler = self._characters
 
     def _refuse(self, *_: object) -> None:
-        # Such a declaration may define entities, which no sitemap needs.
+        # A document type declaration may define entities, which no sitemap needs.
         raise MarkupError("document type declaration")
 
     def _start(self, name: str, _: object) -> None:

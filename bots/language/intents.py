@@ -1,4 +1,4 @@
-"""Recognises small talk, requests for a person, satisfaction, yes and no in twenty languages."""
+"""Recognizes small talk, requests for a person, satisfaction, yes and no in twenty languages."""
 
 import re
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
     """Whether a whole message says yes or no; None if it says anything else.
 
     The message is read in `language` and in English. Words of other languages count only if they
-    are spelt with all accents: "co" is a question in Polish, "có" is a yes in Vietnamese.
+    are spelled with all accents: "co" is a question in Polish, "có" is a yes in Vietnamese.
     """
     normalized, books = NormalizedText.of(text), phrasebook.all_books()
     for code in (phrasebook.base_of(language), "en"):

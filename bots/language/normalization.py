@@ -1,4 +1,4 @@
-"""Normalizes texts into words for matching, and into keys for recognising equal questions."""
+"""Normalizes texts into words for matching, and into keys for recognizing equal questions."""
 
 import re
 import unicodedata

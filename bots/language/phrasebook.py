@@ -7,7 +7,8 @@
 - `[info]`: how a customer answers the bot's question. It has words before and after the answer
   (`lead`, `tail`), clauses that refuse to answer (`refuse`), beginnings of clauses that are
   questions (`question`), and words that occur in sentences but not in names (`sentence`).
-- `[actions]`: phrases with which somebody `reports` that something was `done` for a customer
+- `[actions]`: sentences which say that something was done for a customer (`reports`), and words
+  for what was done (`done`)
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
@@ -17,7 +18,7 @@ The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholde
 - `{of*}`: up to five phrases of the list `of`
 - `{of?}`: one phrase of the list `of`, or none
 - `a|b_c`: either "a" or "b c"
-- `...`: up to four words of any kind
+- `...`: up to four words of any kind, or up to twelve letters in languages without spaces
 
 In `[person]`, a pattern of `asks` may occur anywhere in a clause. Apart from polite words, a
 pattern of `clause` must be a whole clause, and a pattern of `message` a whole message. A clause
@@ -233,13 +234,14 @@ class Phrasebook:
         return ("" if self._is_unspaced else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
 
     def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
-        """The number of pieces of the longest part that matches the whole pattern; 0 if none."""
+        """The number of pieces of the longest part that as a whole matches the pattern; 0 if there
+        is none."""
         between = "" if self._is_unspaced else " "
         sized = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
         return max((size for size, words in sized if pattern.fullmatch(words)), default=0)
 
     def exact_yes_or_no(self, text: str) -> bool | None:
-        """Whether a single phrase, spelt with all its accents, says yes or no.
+        """Whether a single phrase, spelled with all its accents, says yes or no.
 
         None if it says neither, or is ASCII.
         """
@@ -342,7 +344,8 @@ class Phrasebook:
 
     @cached_property
     def _asked_politely(self) -> re.Pattern[str]:
-        """A `message` request with a "please"; without it, the same words may answer a question."""
+        """Matches a pattern of `message` with a "please". Without the "please", the same words may
+        be the answer to a question."""
         polite = {*self._hears["around"], *self._hears["thanks"]}
         please = [] if self._is_unspaced else [w for w in self._info["tail"] if w in polite]
         contains_please = f".*{self._start}{self._any(please)}" if please else "(?!)"
@@ -473,7 +476,8 @@ def languages_of(text: str) -> list[str]:
     if normalized.words <= _words_used_everywhere():
         return []
     by_word, by_person = _codes_by_hint()
-    # Scripts without spaces have no words to look up, so their languages are always tried.
+    # Scripts without spaces have no words to look up, so their languages are tried for every text
+    # that is not ASCII.
     hinted = set[str]() if text.isascii() else set(_UNSPACED)
     hinted.update(
         *(by_word[word] for word in normalized.words if word in by_word),
@@ -494,9 +498,11 @@ def reports_action(text: str) -> bool:
 
 @call_once
 def _codes_by_hint() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """The languages by the words of their small talk, and by their names for a human being.
+    """Map each word of small talk to its languages, and each name for a human being to its
+    languages.
 
-    Only languages with such a hint are tried, since trying all twenty would take too long.
+    Only the languages found by these words and names are tried, since trying all twenty would take
+    too long.
     """
     by_word, by_person = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, book in all_books().items():

@@ -32,7 +32,7 @@ _NUMBER = (
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
 # Matches words after which an amount is a lower limit, not an upper one.
 _LEAST = re.compile(rf"\b{language_data.pattern('amounts', 'at_least')}\b\W*$", re.IGNORECASE)
-# How many characters before an amount are searched for such words.
+# How many characters before an amount are searched for words that make it a lower limit.
 _REACH = 40
 
 # Amounts by the quantity that they measure, such as "mass".

@@ -97,7 +97,8 @@ def _unpacked(blocks: Array) -> tuple[Array, Array]:
 
 
 class _Tokenizer:
-    """Splits a text into the tokens of the vocabulary whose scores have the largest sum.
+    """Splits a text into tokens of the vocabulary: of all ways to split it, it chooses the one with
+    the largest sum of scores.
 
     It looks up the hashes of all short substrings in an array: a dictionary of the 250,000 tokens
     would take 40 MB in each process.
@@ -152,7 +153,8 @@ class _Tokenizer:
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of up to 10,000 tokens from index `first`; all at once would take 30 MB more."""
+    """The hashes of up to 10,000 tokens from index `first` on. To hash all tokens at once would
+    take 30 MB more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has exactly one byte that is not a continuation byte of UTF-8.

@@ -32,7 +32,7 @@ AnswerKind = Literal["given", "wrong", "declined", "other"]
 # The maximum length of an invalid answer, in words, and in characters of scripts without spaces. A
 # longer text is about something else.
 _MAX_ATTEMPT, _MAX_ATTEMPT_UNSPACED = 3, 12
-# The maximum length of an answer to a text field, measured in the same ways.
+# The maximum length of an answer to a text field, in the same two units.
 _MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
 # The maximum number of words of a name or place. Longer texts are answers only if they contain
 # digits, as postal addresses do.
@@ -66,8 +66,8 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\
 # Languages that write 1,234.5; all others write 1.234,5.
 _POINT_IS_DECIMAL = frozenset(language_data.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
-# Thai dates have years of the Buddhist era, which is 543 years ahead. Years from 2400 on are taken
-# for such years.
+# Thai dates have years of the Buddhist era, which are 543 higher. Years from 2400 on count as years
+# of the Buddhist era.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
 # Korean counts too, because its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
@@ -160,8 +160,8 @@ def read_unasked(
 ) -> tuple[dict[str, str], bool]:
     """The e-mail address and phone number that a message clearly gives.
 
-    Also returns whether the message says nothing else. A sentence clearly gives an address or
-    number if it contains no other, and either introduces it ("my mail is …") or says hardly
+    Also returns whether the message says nothing else. A sentence clearly gives an address or a
+    number if it contains only one of them, and either introduces it ("my mail is …") or says hardly
     anything else.
     """
     book, given, has_nothing_else = _book(language), dict[str, str](), True
@@ -254,7 +254,7 @@ def _labels(field: Field, book: Phrasebook) -> list[str]:
     return [*field["label"].values(), *built_in]
 
 
-@lru_cache(maxsize=16)  # a message is searched once for each field
+@lru_cache(maxsize=16)  # each message is searched for several fields
 def _phones(text: str, country: str = "") -> tuple[str, ...]:
     """The possible telephone numbers in a text, national or international."""
     matcher = phonenumbers.PhoneNumberMatcher(

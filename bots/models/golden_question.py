@@ -64,7 +64,8 @@ class GoldenOutcome(models.TextChoices):
 
 
 class GoldenRun(TenantModel):
-    """One run of all of a bot's golden questions, on the bot as it is or with a tested change."""
+    """A golden run: asks the bot all of its golden questions, either as the bot is or with a change
+    under test."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_runs")
@@ -77,8 +78,8 @@ class GoldenRun(TenantModel):
     # Whether this run decides if the change is published, and its decision.
     is_publish_gate = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
-    # The questions as they were when the run was started, each with whether it passed in the latest
-    # finished run that tested no change.
+    # The questions as they were when the run was started. The `was_passed` of each says whether it
+    # passed in the latest finished run that tested no change; null if it was not in that run.
     questions = models.JSONField(default=list)
     results = models.JSONField(default=list)
     passed = models.PositiveSmallIntegerField(default=0)

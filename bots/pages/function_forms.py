@@ -109,8 +109,9 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All parameter rows belong together, since their position identifies them; the secret
-        headers belong to the URL that they are sent to."""
+        """For a field of a parameter, the fields of all parameters, since parameters are identified
+        by their position; for the URL, the URL and the secret headers, since these belong to the
+        URL that they are sent to; for other fields, only the field itself."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
         together = [field for field in self.fields if field.startswith(parts)]
         return together if name in together else (name,)

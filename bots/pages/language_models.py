@@ -72,7 +72,8 @@ class ModelForm(SettingsForm):
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The key belongs to the URL that it is sent to."""
+        """The URL and the key for `base_url`, since a key belongs to the URL that it is sent to;
+        for other fields, only the field itself."""
         return ("base_url", "api_key") if name == "base_url" else (name,)
 
     def clean(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ MAX_FOLLOW_UP_CHARACTERS = 200
 # A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5
 # A passage found for topic and follow-up must also cover this share of the topic's words. If no
-# passage is about both, and the follow-up only points at its topic ("may they come to breakfast?"),
-# a passage must cover this share of the follow-up's words.
+# passage covers both, and the follow-up only points at its topic ("may they come to breakfast?"), a
+# passage found for the follow-up alone must cover this share of the follow-up's words.
 _SOME_COVER = 0.1
 # The maximum number of passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
@@ -73,7 +73,7 @@ def find(
     topics: Sequence[str] = (),
     threshold: float,
 ) -> tuple[Part, ...]:
-    """The questions of a message with what was found for each.
+    """The questions of a message, each with what was found for it.
 
     If none of several questions has a result that passes, the message counts as one question.
     `topics` are earlier questions that were answered, the latest first.
@@ -147,7 +147,8 @@ def _found(
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The result `both` if its first hit is also a likely first hit of `alone`; else no hits.
+    """The result `both` if its first hit is also the first hit of `alone` and is likely to answer;
+    else `both` without hits.
 
     A passage in another language shares no words with the question, so words can't decide.
     """
@@ -187,7 +188,8 @@ def _own_words(text: str) -> set[str]:
 
 
 def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchResult:
-    """Keep the hits that cover at least `min_share` of the weight of the words `own`, if any."""
+    """Keep the hits that cover at least `min_share` of the weight of the words `own`; all hits if
+    there are no such words."""
     if not own:
         return result
     weights = {

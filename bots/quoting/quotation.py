@@ -123,7 +123,7 @@ def extract_all(
 def extract(
     question: str, *, language: str, result: SearchResult | None, threshold: float
 ) -> Extract | None:
-    """Quote the best sentence and its neighbours.
+    """Quote the best sentence and its neighbors.
 
     Returns None if the confidence is below `threshold` (0..1), or if no sentence can be quoted.
     Passages that score nearly as well are cited too, and quoted if the scores hardly differ. If a
@@ -300,7 +300,7 @@ def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
     is_last = position == len(chunk.sentences) - 1
     is_question = chunk.sentences[position].rstrip().endswith(QUESTION_MARKS)
     if is_question and is_last and not chunk.answers:
-        return False  # no question is its own answer
+        return False  # a question does not answer itself
     words = _trimmed(chunk.sentences[position]).split()
     is_only = len(chunk.sentences) == 1
     # Scripts without spaces have few words however much they say.
@@ -316,9 +316,9 @@ def _trimmed(text: str) -> str:
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     """The rows, options or items that contain these sentences, after the list's introduction.
 
-    A customer who asks for one price does not want the whole price list. None if the passage is not
-    such a list, if its best sentence is outside the list, or if the question seems to ask for
-    several items.
+    A customer who asks for one price does not want the whole price list. None if the passage has no
+    list, if its best sentence is outside the list, or if the question seems to ask for several
+    items.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -361,7 +361,7 @@ def _line_of(chunk: IndexedChunk, position: int) -> int:
 
 
 def _quote(hit: Hit, best: int) -> str:
-    """Quote a short passage with its neighbours, or the best part of a long passage.
+    """Quote a short passage with its neighbors, or the best part of a long passage.
 
     The following passage is added before the preceding one, since exceptions and prices tend to
     come later. A list is quoted to its end.
@@ -422,7 +422,7 @@ def _is_item(line: str) -> bool:
 
 
 def _run(sentences: Sequence[str], best: int, max_words: int = MAX_WORDS) -> tuple[int, int]:
-    """The positions of the first and last sentence of the quote around the best one."""
+    """The positions of the first and the last sentence of the quote around the best sentence."""
     first = last = best
     left = max_words - chunking.count_words(sentences[best])
     ended: set[int] = set()

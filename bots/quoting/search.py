@@ -51,11 +51,11 @@ IMPORTANT_PLACES = 5
 NEAR_THE_BEST = 0.2
 # A written answer is preferred to the best passage, since its author knows what the documents say.
 # These limit how much lower it may score, and how much less of the question's words it may cover.
-# Fitted on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
+# Fitted on 16 of 32 answers and 17 of 34 neighboring questions (bench/answers/corrected_answers).
 NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
 # A passage without a vector is a hit if it covers this share of the question's words, by weight.
 MIN_WORD_COVER = 0.6
-# Added to the score of a table row whose amount is the one that the question needs.
+# Added to the score of a table row whose amount fits the question.
 FITTING_ROW = 0.35
 # At this confidence or above, a passage in another language is likely to answer.
 LIKELY_FOREIGN = 0.4
@@ -98,7 +98,7 @@ class Hit:
 
     `coverage` is the share of the question's words that the passage contains, weighted so that rare
     words count most. `cosine` compares it with the question's specific part. `preceding` and
-    `following` are its neighbours under the same heading. `is_preferred`: it is a written answer
+    `following` are its neighbors under the same heading. `is_preferred`: it is a written answer
     that replaces passages with similar scores.
     """
 
@@ -168,7 +168,7 @@ class _Near(NamedTuple):
 
     Both are None if there are no vectors.
 
-    `fair_all` and `fair_own` are the same cosines as if all passages were in the question's
+    `fair_all` and `fair_own` are these cosines, corrected as if all passages were in the question's
     language: whatever they say, texts in one language are closer to each other than to texts in
     another. Passages in another language are ordered by their cosine plus `lift`: in effect, by the
     cosine with the question's specific part, raised if a sentence is close.
@@ -225,10 +225,10 @@ class _Pair(NamedTuple):
         return cls(words, about, named if chunk.language != "de" else frozenset())
 
     def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
-        """Whether another question has other names or another subject than this question.
+        """Whether a question with the words `asked` and the names `named` has other names or
+        another subject than this question.
 
-        It has another subject if the two differ in one word only, and this question's word is in
-        `about`.
+        It has another subject if it has exactly one other word in place of a word in `about`.
         """
         if self.named and named and self.named.isdisjoint(named):
             return True
@@ -343,7 +343,8 @@ class Index:
         ]
 
     def _written_answers(self) -> dict[str, int]:
-        """The index of each written answer by its question's key; the last if several share it."""
+        """Map the key of each question with a written answer to the answer's index; if several
+        questions have one key, the last answer counts."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
         # Vietnamese is often typed without diacritics; a match that includes them is preferred.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
@@ -388,7 +389,7 @@ class Index:
         )
 
     def corrected(self, question: str, *, language: str) -> str:
-        """Correct the question's typing errors by the words of the documents.
+        """Correct typing errors in the question, with the documents' words as a dictionary.
 
         A word in the dictionary of the question's language is never an error.
         """

@@ -258,7 +258,8 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
 
 
 def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
-    """A message rewritten by the model as a question that stands alone, and the tokens used.
+    """Let the model rewrite a message as a question that stands alone; return the question and the
+    tokens used.
 
     Only follow-ups and messages with pictures are rewritten. The question is empty for other
     messages, for messages that already stand alone, and if there is no model or it fails. The

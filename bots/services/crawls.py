@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 MAX_PAGES_OF_BOT = 2_000
 # The progress, in percent, when all pages are fetched and only their training is left.
 FETCHED_PERCENT = 50
-# Reasons that mean a page is gone for good, so its document is deleted. Others may be temporary.
+# Reasons that mean a page is permanently gone, so its document is deleted. Other reasons may be
+# temporary.
 PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )

@@ -30,7 +30,7 @@ RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
-# A table with more passages is searched by words only. They find names and numbers better than
+# A table with more passages is searched only by words, which find names and numbers better than
 # vectors do.
 MAX_ENCODED_ROWS = 300
 # The progress when the document has been read and nothing is encoded yet.
@@ -39,8 +39,8 @@ _MISSING = {
     DocumentStage.PASSAGES: Q(vector=b""),
     DocumentStage.SENTENCES: Q(sentence_vectors=b""),
 }
-# Jobs with lower numbers run first: for each client, all documents are read, then all passages are
-# encoded, then all sentences.
+# Jobs with lower numbers run first. So for each client, all documents are read before any passages
+# are encoded, and all passages are encoded before any sentences.
 _PRIORITIES = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
 
 

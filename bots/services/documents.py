@@ -310,8 +310,8 @@ def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[
 
 
 def _retrain_file(document: Document | None) -> str | None:
-    """Queue an uploaded or written document for training; returns the reason if that is impossible,
-    else None."""
+    """Queue an uploaded or written document for training; returns None, or the reason if the
+    document cannot be trained."""
     if document is None:
         return "not_found"
     if document.web_url_id is not None:
@@ -394,7 +394,8 @@ def discard_change(document: Document, *, by: User | None) -> None:
 def discard(bot: Bot, *, document_id: int, by: User) -> Document:
     """Discard a document's held-back change; 409 `not_held` if there is none.
 
-    The change may also be a new text that could not be read, which no golden run tests.
+    The change may also be a new file or text that could not be read, so that no golden run tests
+    it.
     """
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)

@@ -56,9 +56,10 @@ def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
 
 def in_use(bot_id: int) -> SearchEncoder:
     """The encoder that a bot's search uses: the client's current encoder, or the packaged encoder
-    while more of the bot's passages have vectors from that one.
+    as long as more of the bot's passages have vectors from the packaged one than from the current
+    one.
 
-    Passages without vectors from the encoder in use are found by their words.
+    Passages without vectors from the encoder in use are found only by their words.
     """
     client_id = Bot.objects.filter(pk=bot_id).values_list("client_id", flat=True).first()
     now = current(client_id or 0)

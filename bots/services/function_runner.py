@@ -104,7 +104,7 @@ class FunctionRunner:
     def toolbox(self, before_call: Callable[[], None]) -> tools.Toolbox:
         """The tools for the engine, with the calls already made for this message.
 
-        `before_call` discards the text streamed before a call.
+        `before_call` is called before each call, to discard the text streamed so far.
         """
 
         def call(name: str, arguments_json: str) -> tools.Result:
@@ -251,7 +251,8 @@ def _get_or_create(
 
 
 def _definition(function: Function) -> str:
-    """A hash of everything that determines what a call does; an approval is valid only for it."""
+    """A hash of everything that determines what a call does. An approval is valid only as long as
+    the hash stays the same."""
     server = function.mcp_server
     described = [
         function.name, function.parameters, function.method, function.url, function.headers,
@@ -456,7 +457,7 @@ def _redacted(text: str, secrets: dict[str, str]) -> str:
 
 
 def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields: Any) -> None:
-    """Store the result of a running call, or of one that was already marked as uncertain."""
+    """Store the result of a call that is running or was already marked as uncertain."""
     call.status, call.error = status, tools.storable(error)[:500]
     for name, value in fields.items():
         setattr(call, name, value)

@@ -38,7 +38,7 @@ from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 from identity.services import audit, credits
 
-# About how many messages one job asks. A worker that shuts down waits until they are asked.
+# About how many messages one job sends to the bot. A worker that shuts down waits for the job.
 MESSAGES_PER_JOB = 10
 # How many earlier lines and answered questions the bot is given with each follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
@@ -79,8 +79,8 @@ def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
     """Annotate runs with `shown_outcome`: `overtaken` instead of `held` if nothing waits for them.
 
-    Nothing waits for a run if none of its documents is still held back for it. If the run tests a
-    prompt, the bot must also use that prompt or a later one.
+    Nothing waits for a run if none of its documents is still held back for it and, if the run tests
+    a prompt, the bot already uses this prompt or a later one.
     """
     waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
     in_use = Prompt.objects.filter(
@@ -284,7 +284,7 @@ def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> Answer
 def _answer(run: GoldenRun, request: AnswerRequest, reference: str) -> Outcome:
     """The bot's answer. A model's tokens are charged; no function is called.
 
-    Notes in the run which engine answered. Raises `_ModelDown`.
+    Adds the engine that answered to `run.engine`. Raises `_ModelDown`.
     """
     outcome = answer_preview.ask(run.bot, request, reference=reference)
     if outcome.trace.is_down:

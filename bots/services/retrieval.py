@@ -24,8 +24,8 @@ MAX_BYTES = 300_000_000
 # The bytes of memory that an index's words take per character and per passage (measured by
 # bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# A model reads this many passages per question, and further passages while all of them have at most
-# this many words in total.
+# For each question, a model reads ALWAYS_READ passages, and further passages as long as all of them
+# together have at most MAX_READ_WORDS words.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 

@@ -25,8 +25,8 @@ from identity.shapes.configs import stored_holidays, stored_hours
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     """The configuration of the bot's widget, in `language` or else in the bot's default language.
 
-    A disabled bot has a configuration too, since people answer its conversations; `is_visible`
-    hides the widget.
+    A disabled bot also has a configuration, and its widget stays visible unless `is_visible` is
+    false, since people answer the bot's conversations.
     """
     chosen, now, config = language or bot.default_language, datetime.now(UTC), bot.client.config
     banner = banner_picture.current_banner(bot, now)

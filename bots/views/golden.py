@@ -68,8 +68,8 @@ class GoldenRunViewSet(TenantViewSet):
 
         A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
         nothing, no conversation is created and no function is called. A model's tokens are charged,
-        answers of the extractive engine are free. 409 `golden_running` while another run that was
-        started like this is unfinished.
+        answers of the extractive engine are free. 409 `golden_running` while another run that a
+        person started is unfinished.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))

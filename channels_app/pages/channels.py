@@ -116,8 +116,8 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 
 
 def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
-    """The entry of `STATES` for a connection. A connected account that lacks a permission is shown
-    as needing attention, without a meaning."""
+    """The entry of `STATES` for a connection. A connected account that lacks a permission gets the
+    label and the color of an error, but no meaning."""
     if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
         return (*STATES[ConnectionStatus.ERROR][:2], "")
     return STATES[row.status]

@@ -12,7 +12,7 @@ from chats.services.core.channel_context import Line
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One event in a callback. `key` is the same each time the provider repeats it."""
+    """One event in a callback. If the provider repeats the event, `key` is the same."""
 
     account_id: str
     key: str
@@ -127,7 +127,8 @@ class Echo(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt(FromCustomer):
-    """The messages in `message_ids`, and all sent until `up_to`, were delivered or read."""
+    """The messages in `message_ids`, and all messages sent until `up_to`, were delivered or
+    read."""
 
     status: Literal["delivered", "read"]
     message_ids: Sequence[str] = ()

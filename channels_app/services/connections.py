@@ -35,7 +35,7 @@ from identity.models import ChannelAccessToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# How many seconds to wait for each of the two locks on a subscription.
+# How many seconds `subscribing` waits for each of its two locks.
 _SUBSCRIBING_SECONDS = 30.0
 _MAX_NOTICES = 20
 
@@ -179,9 +179,9 @@ def consent(
     state: str | None,
     by: User,
 ) -> connection_shapes.ChannelConnection:
-    """Begin a consent, or complete it with its `code`, by storing the person's token.
+    """Begin a consent or, if there is a `code`, complete it and store the person's token.
 
-    Either way the connection stays pending: the person must still consent, or choose an account.
+    In both cases the connection stays pending: the person must still consent or choose an account.
     """
     if code is None:
         return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)

@@ -41,7 +41,7 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
         if owner and (owner.provider_user_id == user_id or len(ids) == 1):
             return owner
         if owner:
-            continue  # this customer has the item's number, but another id
+            continue  # `owner` has the item's number, but another id
         # Times are in whole seconds, so the customer still had the id at `until`. An id other than
         # a number never passes to another customer.
         last = [row for row in earlier if row.until == item.at or not user_id.isdigit()]
@@ -62,8 +62,8 @@ def customers_at(client: Client, number: str) -> list[Customer]:
 def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
     """The chat in which a customer's messages continue; None if the customer has no chat.
 
-    A chat with an agent or waiting for one comes first, then any other open chat, then an ended
-    one; of several, the newest.
+    Chats that an agent has or that wait for one come first, then other open chats, then ended
+    chats; within each group, the newest comes first.
     """
     state = Case(
         When(conversation__status=Status.ENDED, then=Value(2)),
@@ -97,8 +97,8 @@ def lock(connection: ChannelConnection, item: FromCustomer) -> None:
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
     """Store the ids of an item for its customer, and return whether the customer's ids changed.
 
-    If each id had a row of its own, the rows are merged. An item from before the customer's last
-    change of ids does not restore an old id.
+    If the two ids are in different rows, the rows are merged. An item from before the customer's
+    last change of ids does not restore an old id.
     """
     first, second = item.user_id, item.alternate_user_id
     is_known = (identity.provider_user_id, identity.alternate_user_id) == (first, second)
@@ -125,7 +125,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     """Store a customer's new number or id, which the provider reports, and return the customer;
     None if neither the old nor the new ids are known.
 
-    Another customer who had the new number loses it, but keeps their chats.
+    If another customer had the new number, that customer loses it, but keeps their chats.
     """
     lock(connection, item)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)

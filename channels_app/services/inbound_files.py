@@ -23,8 +23,8 @@ from chats.shapes.message import MessageContent
 log = logging.getLogger(__name__)
 # The number of attempts to download a file from its provider, and the wait between them.
 _MAX_DOWNLOADS, _RETRY_WAIT = 3, timedelta(seconds=2)
-# The number of attempts to store a file, three minutes in all. The item itself has one more, so
-# that the message is stored without its file rather than lost.
+# The number of attempts to store a file, within three minutes. The item itself has one attempt
+# more, so that the message is then stored without its file.
 STORE_ATTEMPTS = 9
 NOT_STORED = "This file couldn't be saved."
 STORE_UNAVAILABLE = f"{NOT_STORED} File storage couldn't be reached."

@@ -148,8 +148,8 @@ def _enqueue(
 def process(connection_id: UUID, key: str, held_since: float | None = None) -> None:
     """Process a customer's waiting items; without a key, the account's batched items.
 
-    An item that cannot be processed now delays only items of the same customer. `held_since` is
-    the time at which the account's job was first held back after it last processed an item.
+    An item that cannot be processed now delays only later items of its customer. `held_since`:
+    since when the account's job has been held back without processing an item.
     """
     connection = _connection(connection_id)
     if connection is None:
@@ -297,7 +297,7 @@ class _Bodies:
 
 
 def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _Bodies) -> None:
-    """Process an item. Raises _EarlierItemPending while an earlier one of its customer waits."""
+    """Process an item. Raises _EarlierItemPending if an earlier item of its customer waits."""
     if row.is_suspect:
         raise _ProcessCrashed
     if jobs.follows_death():

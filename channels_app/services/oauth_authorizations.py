@@ -111,7 +111,7 @@ def consume(authorization: OAuthAuthorization) -> None:
 
 
 def redeem(provider: Provider, authorization: OAuthAuthorization, code: str) -> Tokens:
-    """Exchange the code that was returned with an authorization's state for tokens."""
+    """Get tokens from the provider for the code that it returned with an authorization's state."""
     return provider.redeem_code(
         code, redirect_uri=authorization.redirect_uri, verifier=authorization.code_verifier
     )
@@ -135,7 +135,8 @@ def _check(redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
-        # From such a URL, a browser may read another host than Python does.
+        # If a URL contains white space, a backslash or an "@", browsers and Python may disagree
+        # about its host.
         is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
         is_good = is_good and is_plain and parts.port != 0
     except ValueError:

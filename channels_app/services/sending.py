@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
 # The waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
 _INITIAL_BACKOFF, _MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=10)
-# How long to wait for an echo; one that arrives later still counts.
+# How long to wait for an echo; an echo that arrives later still counts.
 UNCERTAIN_TIMEOUT = timedelta(minutes=15)
 NOT_CONNECTED = "The bot isn't connected to this channel."
 NUMBER_TAKEN = "The customer's number now belongs to someone else."
@@ -199,7 +199,8 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
 
 
 def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | None:
-    """The part with its file in memory; None if the file is gone, after marking the part as failed.
+    """Read the part's file into memory and return the part. If the file is gone, mark the part and
+    the message as failed and return None.
 
     Raises TryLater if our file store fails. A read error during the call would make the part
     uncertain although nothing was sent.
@@ -256,8 +257,8 @@ def _backoff() -> timedelta:
 
 
 def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
-    """Update a part if it is still in the state `before`, and return whether it was: its echo may
-    have arrived first."""
+    """Update a part if it is still in the state `before`, and return whether it was. It is not if
+    its echo arrived first."""
     for name, value in changes.items():
         setattr(send, name, value)
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))

@@ -69,8 +69,8 @@ def send(
     """Send an agent's template to a customer, by the rules for messages except the reply window.
 
     The template is fetched from the provider first, since the transcript shows its text with the
-    values. 409 `customer_opted_out` if the customer wants no messages, or wants no offers and the
-    template is one.
+    values. 409 `customer_opted_out` if the customer wants no messages, or if the template is an
+    offer and the customer wants no offers.
     """
     chat = _chat(bot, body)
     if chat and chat.channel != "chatapp":

@@ -10,10 +10,10 @@ from chatplatform.api.errors import TooManyRequests
 
 
 class Bulkhead:
-    """Counts the `admit` blocks that are running in this process for each holder (`client:5`).
+    """Counts the `admit` blocks that each holder is running in this process.
 
-    `total` caps the blocks of all holders together. Once `shared` blocks run, each holder may run
-    only one.
+    A holder is a key for a client or caller, such as `client:5`. `total` caps the blocks of all
+    holders together. Once `shared` blocks run, each holder may run only one.
     """
 
     def __init__(self, *, retry_after: int, total: float = math.inf, shared: float = math.inf):
@@ -23,7 +23,7 @@ class Bulkhead:
 
     @contextmanager
     def admit(self, caps: Mapping[str, int]) -> Iterator[None]:
-        """Run the block and count it for each of these holders.
+        """Run the block and count it for each holder in `caps`, which gives each holder's cap.
 
         429 if a holder has reached its cap, which is one block once `shared` blocks run, or if
         `total` is reached.

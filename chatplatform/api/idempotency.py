@@ -99,8 +99,8 @@ def run_once(
     Errors are not stored, so a corrected request may reuse the key.
 
     Without a caller (`client_id` is None) several people may choose the same key, so a hash of the
-    request identifies the caller. No transaction surrounds such a request, since an error must not
-    undo the count of failed attempts.
+    request stands for the caller. No transaction surrounds a request without a caller, since an
+    error must not undo the count of failed attempts.
     """
     fingerprint = _fingerprint(request)
     if client_id is None:

@@ -279,8 +279,8 @@ def _once(
 def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`_once`'s response; 429 if too many requests of the same client are waiting, or without a
-    caller, too many requests for the same operation."""
+    """The response of `_once`; 429 if too many requests of the caller's client are waiting or, for
+    operations without a caller, too many requests for the operation."""
     if view.caller:
         caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
@@ -290,8 +290,8 @@ def _within_bulkhead(
 
 
 def _rendered(act: Act) -> HttpResponseBase:
-    """`act`'s response, or the rendered exception: `act` runs after the view's `dispatch`, which
-    renders exceptions otherwise."""
+    """The response of `act`, or of the exception that it raises. The view's `dispatch`, which
+    renders the exceptions of other operations, has returned before `act` runs."""
     try:
         return act()
     except Exception as exc:

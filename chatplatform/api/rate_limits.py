@@ -27,7 +27,7 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests per minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# Requests per minute by which a known visitor causes no reply, such as polls for a reply (12 a
+# Requests of a known visitor per minute that cause no reply, such as polls for a reply (12 a
 # minute). They are counted per visitor because an office's visitors share one address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500
@@ -47,8 +47,9 @@ VISITORS_BURST = 5
 # four times as much. The limit for a public key depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
-# Per minute, shared by all visitors of a public key at one address, since one person can become a
-# new visitor at will, or keep many tokens. In an office, each person is a newcomer only once.
+# Requests per minute that may cause a reply, shared by all visitors of a public key at one address,
+# since one person can become a new visitor at will, or keep many tokens. `NEWCOMERS` is for
+# visitors without a token: in an office, each person is a newcomer only once.
 NEWCOMERS = 20
 ADDRESS_REPLIES = 60
 # The names of quotas that apply to callers with a key.
@@ -164,7 +165,8 @@ def count(quotas: Sequence[Quota]) -> RateLimitResult:
 
 
 def give_back(quotas: Sequence[Quota]) -> None:
-    """Undo the count of a request that failed; while Valkey is unavailable, it stays counted."""
+    """Undo the count of a request that failed. While Valkey is unavailable, the request stays
+    counted."""
     if quotas:
         _in_valkey(lambda client: _windows().give_back(client, quotas), None)
 

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import SchemaValidator
 
-# All JSON parsers agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
+# All JSON parsers agree on whole numbers up to this number (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
 # The smallest fraction in free-form JSON: PostgreSQL would write 1e-300 as 302 characters.
 MIN_FRACTION = 1e-30
@@ -226,7 +226,8 @@ def other_than_path(
 
 @cache
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
-    """A strict validator for JSON: `"yes"` is not a boolean; `"7"` and `true` are not numbers.
+    """A strict validator for JSON, for which `"yes"` is not a boolean, and `"7"` and `true` are not
+    numbers.
 
     Forms and query strings contain only strings, so they use the usual validator.
     """

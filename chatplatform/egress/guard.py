@@ -223,7 +223,7 @@ def blocked(host: str, purpose: str, reason: str, code: str = "not_public") -> B
 
 
 def allowed_for(purpose: str) -> list[str]:
-    """The "host:port" pairs that EGRESS_ALLOW permits for this purpose, in the setting's order."""
+    """The "host:port" pairs that EGRESS_ALLOW permits for this purpose, in its order."""
     entries = [entry.strip().rpartition("=") for entry in settings.EGRESS_ALLOW]
     return [pair for for_purpose, _, pair in entries if for_purpose in {"", purpose}]
 

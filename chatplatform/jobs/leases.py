@@ -41,8 +41,8 @@ LONGEST_WAIT_SECONDS = 60.0
 # The maximum number of times that a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, which is
 # over an hour in total.
 WAITS_FOR_FILES = 66
-# A job is requeued if its lease ended this long ago: its process hangs for good, or has crashed and
-# a connection pooler still holds its lock.
+# A job is requeued if its lease ended this long ago: its process hangs, or has crashed and a
+# connection pooler still holds its lock.
 HANGS_FOR = timedelta(minutes=10)
 # A job becomes dead after this many processes in a row have crashed while they ran it. Two crashes
 # may be chance: a host out of memory, somebody's `kill`. A process runs at most one job with two

@@ -23,11 +23,12 @@ log = logging.getLogger(__name__)
 # in the broker or for an older job of their ordering key. WATCH_SECONDS: the maximum while jobs are
 # in the broker or running. IDLE_SECONDS: the maximum otherwise.
 POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
-# A poll over ten thousand waiting jobs takes tens of milliseconds. After each poll the relay pauses
-# for PAUSE_FACTOR times the poll's duration, and no signal ends this pause. So a flood of signals
-# costs a fifth of a core, and jobs that arrive during the pause are dispatched together. The pause
-# is at most POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS: a poll may be
-# slow only once, because the database stalled.
+# A poll over ten thousand waiting jobs takes tens of milliseconds. Unless a poll dispatched a full
+# batch, the relay then pauses for PAUSE_FACTOR times the poll's duration, and no signal ends this
+# pause. So jobs that arrive during the pause are dispatched together, and a flood of signals costs
+# at most a fifth of a core, except where the maximum pause shortens it. The maximum pause is
+# POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS. It exists because one
+# slow poll, for example while the database stalls, must not cause a long pause.
 PAUSE_FACTOR, MAX_PAUSE_SECONDS = 4, 2.0
 # The maximum number of jobs that one poll dispatches.
 BATCH_SIZE = 200
@@ -63,9 +64,11 @@ IS_DUE = f"""j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_R
 # A condition on a job: its lease has ended, so its worker may be gone.
 IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 
-# Dispatches due jobs with known names; again after 10 s, 20 s, 40 s, … if the message seems lost.
-# ARRAY() is evaluated once; with old statistics the planner ran a locking subquery for each row.
+# A condition on a job: its message may still be in the broker. It counts as lost 10 s after the
+# first dispatch, 20 s after the second, then 40 s, …
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
+# Dispatches due jobs with known names, again if their messages seem lost. ARRAY() is evaluated
+# once; with old statistics the planner ran a locking subquery for each row.
 _DUE = f"""
 WITH known AS (
     SELECT * FROM unnest(%(names)s::text[], %(queues)s::text[], %(most_of_client)s::int[])
@@ -162,10 +165,10 @@ def seconds_to_next() -> float:
 
 
 def forget_dispatches() -> int:
-    """Mark all queued jobs as not dispatched, because the broker or a crashed worker may have lost
-    messages; return their number.
+    """Mark dispatched jobs that are still queued as not dispatched; return the number of jobs.
 
-    A job that is dispatched twice is claimed only once.
+    Called when the broker or a crashed worker may have lost messages. A job that is dispatched
+    twice is claimed only once.
     """
     dispatched = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
     return dispatched.update(dispatched_at=None, dispatches=0)
@@ -194,7 +197,8 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
 
 
 class Relay:
-    """The loop of a relay. Any number of relays may run; only one of them dispatches a row."""
+    """The loop of a relay. Any number of relays may run, since each job is dispatched by only one
+    of them."""
 
     def __init__(self) -> None:
         self._swept_at = self._polled_at = 0.0
@@ -235,8 +239,8 @@ class Relay:
             self._sweep()
             self._check_broker()
             self._swept_at = time.monotonic()
-        # Polls start alternately with the newest and the oldest channel messages: if a thousand
-        # customers wait, a new customer still gets a reply soon, and so do the oldest.
+        # Polls that take the newest channel messages first alternate with polls that take the
+        # oldest first: if a thousand customers wait, both the newest and the oldest get replies.
         self._newest_first = not self._newest_first
         self._polled_at = time.monotonic()
         due = take_due(newest_first=self._newest_first)

@@ -17,7 +17,7 @@ class Stop(threading.Event):
         self.turned_at = time.monotonic()
 
     def wakes(self, event: threading.Event) -> None:
-        """Also set `event` when this one is set."""
+        """From now on, setting this event also sets `event`."""
         self._woken.append(event)
 
     def set(self) -> None:

@@ -91,7 +91,7 @@ def set_on_signal(event: threading.Event, channel: str) -> None:
             pubsub.subscribe(_PREFIX + channel)
             while True:
                 # The first message confirms the subscription. It sets the event too, so that the
-                # loop finds what was signalled before.
+                # loop finds what was signaled before.
                 if pubsub.get_message(timeout=5):
                     event.set()
 

@@ -29,7 +29,7 @@ class StreamEvent(StrEnum):
     MESSAGE = "message"  # the customer's message is stored
     DELTA = "delta"  # a further piece of the reply's text
     RESET = "reset"  # discard the pieces shown so far
-    JOINED = "joined"  # the reply to a later message answers this one too; never sent to readers
+    JOINED = "joined"  # a later message's reply also answers this message; never sent to readers
     DONE = "done"  # the result, or a turn that is still pending; always the last event
     # The live feed of the desk.
     READY = "ready"  # the stream is open; says who is online

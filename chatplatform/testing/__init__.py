@@ -114,7 +114,7 @@ def written_at(moment: datetime) -> Iterator[None]:
 
 
 def make_month(moment: datetime, *models: type[Model]) -> None:
-    """Make the month partitions of this moment, as the periodic task did back then."""
+    """Make the partitions for the month of `moment`, as the periodic task would have done then."""
     with connection.cursor() as cursor:
         for model in models:
             cursor.execute(

@@ -247,8 +247,8 @@ def document() -> dict[str, Any]:
 
 @cache
 def _document_bytes(group: str, *, zipped: bool) -> tuple[bytes, str]:
-    """The document in docs/, or a group of it, and its ETag. A test asserts that it equals the
-    generated one, which takes some seconds to build."""
+    """The stored document in docs/, or a group of it, and its ETag. It is not generated, since that
+    takes some seconds. A test checks that the stored document equals the generated one."""
     stored = orjson.loads((settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     plain = orjson.dumps(group_of(stored, group) if group else stored)
     content = gzip.compress(plain, mtime=0) if zipped else plain

@@ -95,8 +95,8 @@ class Conversation(TenantModel):
     # When the conversation returns to the queue if the agent has not replied by then.
     return_at = models.DateTimeField(null=True)
     assigned_at = models.DateTimeField(null=True)
-    # The `seq` of the last message before the latest reopening. The bot ignores all messages up to
-    # this one.
+    # The `seq` of the last message before the latest reopening. The bot ignores this message and
+    # all earlier messages.
     read_from_seq = models.PositiveIntegerField(default=0)
     # On channels with a reply window: the time until which free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)

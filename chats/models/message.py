@@ -35,7 +35,7 @@ class MessageStatus(models.TextChoices):
 
 
 class Message(TenantModel):
-    """One message of a conversation. `seq` numbers the messages without skipping.
+    """One message of a conversation. `seq` numbers a conversation's messages consecutively.
 
     The text changes only if a voice note is transcribed, or if the sender edits or deletes the
     message. Customers do so in their messaging app; agents can change only their latest message.

@@ -42,7 +42,7 @@ class SummaryJobStatus(models.TextChoices):
 
 
 class SummaryJob(TenantModel):
-    """A request to summarise every matching conversation, with its progress."""
+    """A request to summarize every matching conversation, with its progress."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)

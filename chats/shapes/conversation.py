@@ -389,8 +389,8 @@ class ChatsQuery(Page):
 
 
 class ChatCounts(Shape):
-    """How many conversations are in each view of the desk; each count stops at 10,000. The fields
-    name the filters of *Get Chats*."""
+    """How many conversations are in each view of the desk, each at most 10,000. The description of
+    each field gives the filters of *Get Chats* that list the view's conversations."""
 
     mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
     unassigned: int = Field(

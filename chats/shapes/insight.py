@@ -205,7 +205,7 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Which conversations to summarise; without any filter, all that have messages."""
+    """Which conversations to summarize; without any filter, all that have messages."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
@@ -222,7 +222,7 @@ class SummaryCalculateRequest(Shape):
 
 
 class SummaryJob(Shape):
-    """A run that summarises many conversations; `GET` it by its id to follow it."""
+    """A run that summarizes many conversations; `GET` it by its id to follow it."""
 
     id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
@@ -395,7 +395,7 @@ class ChatGptMessage(Shape):
 
 
 class SummarizeRequest(Shape):
-    """The text or messages to summarise."""
+    """The text or messages to summarize."""
 
     model_config = example(
         text="We open at nine. We close at six. On Sundays we are closed.", max_words=20

@@ -40,7 +40,7 @@ class InsightViewSet(ChatsViewSet):
         also={409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
-        """Start a run that summarises your company's conversations, or those that the body selects.
+        """Start a run that summarizes your company's conversations, or those that the body selects.
 
         It skips previews, conversations without messages and, unless `force` is true, those whose
         summary is up to date. Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the
@@ -54,7 +54,7 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
-        """Get the progress of a run that summarises conversations."""
+        """Get the progress of a run that summarizes conversations."""
         return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
@@ -230,7 +230,7 @@ class ClientLanguageViewSet(ChatsViewSet):
         waits=True,
     )
     def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
-        """Summarise a text or messages.
+        """Summarize a text or messages.
 
         Without a model, the summary is an extract: the first sentences of a text; of messages, the
         first request, the last two messages and the open questions.

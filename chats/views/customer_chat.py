@@ -247,14 +247,14 @@ class ClientChatViewSet(ChatsViewSet):
     )  # fmt: skip
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message, for example one that was stored with
-        `reply: none`; if the message has a reply already, get that.
+        `reply: none`; if the message already has a reply, the response is that reply.
 
-        The response waits for the reply: 200 with it, or 202 `pending` after a minute without one;
-        with the header `Accept: text/event-stream` it is a stream like that of *Send message in
-        existing chat conversation*. If an agent has the conversation, or it waits for one, the bot
-        does not answer: 200 with `not_expected` or `handed_off`. 409 `nothing_to_answer` if the
-        customer has not written, `chat_ended` if the conversation has ended; 403
-        `customer_blocked` if your team has blocked the customer.
+        The response waits for the reply: 200 with the reply, or 202 `pending` after a minute
+        without a reply; with the header `Accept: text/event-stream` it is a stream, as in *Send
+        message in existing chat conversation*. If an agent has the conversation, or it waits for
+        one, the bot does not answer: 200 with `not_expected` or `handed_off`. 409
+        `nothing_to_answer` if the customer has not written, `chat_ended` if the conversation has
+        ended; 403 `customer_blocked` if your team has blocked the customer.
         """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(

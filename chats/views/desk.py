@@ -196,7 +196,8 @@ class ChatViewSet(ChatsViewSet):
     def counts(self) -> ChatCounts:
         """Count the conversations in each view of your desk, without previews.
 
-        Each field names the filters with which *Get Chats* lists them; add `previews=false`.
+        The description of each field gives the filters with which *Get Chats* lists these
+        conversations; add `previews=false`.
         """
         return inbox.counts(self.user)
 
@@ -448,10 +449,10 @@ class PreviewViewSet(ChatsViewSet):
         """Generate the bot's next reply: to new `messages` in a preview, or without `messages` to
         the last message of the customer.
 
-        The reply is stored in the conversation, and in a customer's conversation it is sent to the
-        customer: it is no draft. `messages` contains only what comes after the dialogue so far.
-        Without `messages`, a reply that the last message already has is returned, and no other one
-        is generated.
+        The reply is stored in the conversation and is not a draft: in a customer's conversation, it
+        is sent to the customer. `messages` contains only what comes after the dialogue so far.
+        Without `messages`, if the last message already has a reply, this reply is returned and no
+        other reply is generated.
 
         If the bot does not reply, `status` is `not_expected` while an agent has the conversation or
         it is snoozed, and `handed_off` while it waits for an agent. With 202 `pending`, the reply

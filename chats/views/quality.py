@@ -111,8 +111,8 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
-        """Replay a day: have the bot answer the questions that customers asked on a day again, to
-        compare its replies.
+        """Replay a day: have the bot answer once more what customers asked on that day, to compare
+        its replies.
 
         A worker does it; nothing is sent to customers. *Get Replay* shows the progress, and its
         `gained`, `lost` and `changed` show what differs. The extractive engine is free; a model's

@@ -35,9 +35,9 @@ _SHOP_POLICY = (
 )
 
 
-# Matches string literals, comments, punctuation and line ends with the white space around them, and
-# other white space. The line end after a comment is removed with the comment, so the code before it
-# must end in punctuation.
+# Matches string literals (group 1), comments (no group), punctuation and line ends with the white
+# space around them (group 2), and other white space (group 3). A `//` comment is removed together
+# with its line end, so if it follows code on its line, that code must end in punctuation.
 _TOKEN = re.compile(
     r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
     r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
@@ -119,8 +119,8 @@ def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
 
 
 def _language(request: HttpRequest) -> str:
-    """The language of the widget's texts: the one that the website asks for, or if it asks for none
-    the browser's; English if the widget does not have it."""
+    """The language of the widget's texts: the language that the website requests or, if it requests
+    none, the first of the browser's languages that the widget has; else English."""
     requested = request.GET.get("language")
     header = request.headers.get("Accept-Language", "")
     codes = (

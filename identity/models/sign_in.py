@@ -90,7 +90,7 @@ class AttemptKind(models.TextChoices):
     REGISTER = "register"
     CONFIRM = "confirm"
     PROVIDER = "provider"
-    # These two need a credential, but anyone can register to get one and then send mail to any
+    # The next two need a credential, but anyone can register to get one and then send mail to any
     # address.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"

@@ -165,7 +165,7 @@ class Site(UnfoldAdminSite):
         return [
             path("desk/", signed_in(self.desk), name="desk"),
             path("desk/token/", signed_in(self.desk_token), name="desk_token"),
-            # Browsers fetch these two by themselves, even after a sign-out.
+            # Browsers fetch the next two files by themselves, even after a sign-out.
             path("desk/worker.js", _file("desk_worker.js", "text/javascript"), name="desk_worker"),
             path(
                 "desk/app.webmanifest",

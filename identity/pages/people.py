@@ -148,9 +148,8 @@ class UserAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """The person's status as HTML: active, disabled or invited. For invited people it includes
-        the time of the invitation and, for viewers who may invite, a button to invite them
-        again."""
+        """The person's status as HTML: active, disabled or invited. The status of an invited person
+        also says how long ago that was, and has a "Resend" button if the viewer may invite."""
         return render_to_string(
             "admin/identity/person_state.html",
             {

@@ -18,8 +18,8 @@ from identity.services import provider_sign_in, sign_in_providers, site_sessions
 
 @posts_call_out
 def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
-    """The page of a company's sign-in link. It names the company and the provider; its button sends
-    the person to the provider."""
+    """The page that a company's sign-in link opens. It shows the names of the company and of the
+    provider, and a button. The button's POST redirects the person to the provider."""
     row = sign_in_providers.find(code)
     if row is None:
         raise Http404

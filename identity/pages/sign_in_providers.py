@@ -62,8 +62,8 @@ class ProviderForm(SettingsForm):
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The fields that change together with `name`. Issuer, client ID and client secret change
-        together, because a secret is valid only for one application at one issuer."""
+        """Issuer, client ID and client secret for each of these three, since a secret is valid only
+        for one application at one issuer; for other fields, only the field itself."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 

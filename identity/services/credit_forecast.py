@@ -6,16 +6,17 @@ from django.db.models import Sum
 
 from identity.models import CreditEntry, EntryKind, Plan, Subscription
 
-# The credits used in the last period are extrapolated to at most this many periods, or ten years.
+# The use of credits in the last period is extrapolated to at most `_MAX_PERIODS` periods, which are
+# about ten years.
 _PERIOD, _MAX_PERIODS = timedelta(days=7), 520
-# A forecast this long means that or longer; pages do not show it.
+# A forecast of this length means that the credits last at least as long; pages do not show it.
 LONGEST = _PERIOD * _MAX_PERIODS
 _USE_KINDS = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
 
 
 def ends_at(account: Subscription, *, now: datetime) -> datetime | None:
     """When the credits will run out if they are used as fast as in the last seven days, but at most
-    ten years from now. None if no credits were used, or if the plan is unlimited."""
+    `LONGEST` from now. None if no credits were used, or if the plan is unlimited."""
     if account.plan == Plan.UNLIMITED:
         return None
     entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _PERIOD)

@@ -118,8 +118,8 @@ def deliver(
     """Render a mail and send it now, usually in a job. `attached` is the name and the text of an
     attached file.
 
-    Raises GiveUp if no mail server is set or the mail server refuses every recipient for good, and
-    TryLater after any other failure.
+    Raises GiveUp if no mail server is set or the mail server permanently refuses every recipient,
+    and TryLater after any other failure.
     """
     if not is_enabled():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")

@@ -99,7 +99,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
         msg = gettext_noop("This isn't the password you registered with.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
-        # Only one of two concurrent requests deletes the row, and only that one creates the
+        # Only one of two concurrent requests deletes the row, and only this request creates the
         # company.
         if not Registration.objects.filter(pk=row.pk, token_hash=row.token_hash).delete()[0]:
             raise RegistrationTokenInvalid

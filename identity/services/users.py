@@ -122,8 +122,8 @@ def set_role(
 
 def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
     """Change a person's name and, if `by` is platform staff, the email address and the language.
-    Others may not, because with a new address they could take over the account. Links that were
-    mailed to the old address become void."""
+    Admins may not change the address, because with another address they could take over the
+    account. Links that were mailed to the old address become void."""
     with transaction.atomic():
         row = _lock_anybody(person, by=by)
         changes = {name: value for name, value in given.items() if value != getattr(row, name)}

@@ -130,8 +130,9 @@ class TokenViewSet(TenantViewSet):
     def revoke(self, request: HttpRequest, body: user_shapes.RevokeTokenRequest) -> None:
         """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
 
-        With the form of RFC 7009, end the sign-in that the `token` in it belongs to, an access or a
-        refresh token; then no `Authorization` is needed. Another person's token changes nothing.
+        With the form of RFC 7009, end the sign-in that the form's `token` belongs to, which may be
+        an access or a refresh token; then no `Authorization` header is needed. Another person's
+        token changes nothing.
         """
         tokens.revoke(body.token or bearer_token(request), by=self.user)
 

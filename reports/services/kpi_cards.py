@@ -46,7 +46,8 @@ class KpiCard:
 def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> KpiCard:
     """The card of a metric, with its change from the period before. `other` sets or replaces fields
     of the card."""
-    # The change is computed from the rounded values, which are the values that are shown.
+    # The change is computed from values rounded as they are shown. Durations are rounded to seconds
+    # here, but shown rounded down to minutes, hours or days.
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0

@@ -37,12 +37,12 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
 
 @require_POST
 def dismiss_steps(request: HttpRequest) -> HttpResponse:
-    """Hide the set-up steps for good."""
+    """Hide the set-up steps permanently."""
     home.dismiss_steps(viewer_of(request)[0])
     return redirect("admin:index")
 
 
 def _readable(request: HttpRequest, hints: list[home.Hint]) -> list[home.Hint]:
-    """The hints whose rows the viewer may see."""
+    """The hints about kinds of rows that the viewer may see."""
     site = admin.site
     return [hint for hint in hints if site.get_model_admin(hint.model).has_view_permission(request)]

@@ -134,7 +134,8 @@ def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequ
 
 
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
-    """Delete an endpoint; its deliveries stay until their month is dropped, after 30 to 61 days."""
+    """Delete an endpoint. Each of its deliveries stays until the month of its event is dropped, 30
+    days after the end of that month or, if there was a later replay, 30 days after the replay."""
     with transaction.atomic():
         _lock(config)
         WebhookConfig.objects.filter(pk=config.pk).update(

@@ -1,4 +1,4 @@
-"""The event log: `announce()` appends to it, `read_feed()` reads it without skipping events."""
+"""The event log: `announce()` appends to it, `read_feed()` reads it and misses no event."""
 
 import uuid
 from collections.abc import Sequence

@@ -78,7 +78,7 @@ def rough(head: bytes) -> str:
 def utf16_without_mark(data: bytes) -> str | None:
     """The codec of UTF-16 text without a byte order mark, by its zero bytes.
 
-    None if the data is not such a text.
+    None if the data is anything else.
     """
     sample = data[:8_192]
     half = len(sample) // 2

@@ -184,7 +184,7 @@ def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:
 
 
 def _words(element: Any) -> Iterator[str]:
-    """The text of an element; a NUL stands for a <br>, since `clean` has removed all others."""
+    """The text of an element. A NUL stands for a <br>, since `clean` has removed all other NULs."""
     if element.tag == "br":
         yield "\0"
     elif isinstance(element.tag, str) and element.tag not in _SKIPPED:

@@ -1,4 +1,4 @@
-"""Recognises text whose words are not separated, as in a PDF that draws no spaces."""
+"""Recognizes text whose words are not separated, as in a PDF that draws no spaces."""
 
 import re
 from collections.abc import Iterator

@@ -21,7 +21,7 @@ MAX_CHARACTERS = 255
 _EXACT = decimal.Context(prec=1_000)
 # A format that hides every value.
 HIDDEN = ";;;"
-# The parts of a format: text, a currency, a condition or colour, blanks, and placeholders for
+# The parts of a format: text, a currency, a condition or color, blanks, and placeholders for
 # digits.
 _PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.'

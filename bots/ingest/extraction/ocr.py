@@ -15,7 +15,7 @@ MEMORY_MB, SECONDS = 2_048, 300
 _LAST_START_SECONDS = 240
 # The resolution at which pages are drawn, in pixels per inch, and the number of points in an inch.
 _DPI, _POINTS = 150, 72
-# A pixel with a colour value below this (of 255) is ink.
+# A pixel with a color value below this (of 255) is ink.
 _INK = 160
 # The margin that is kept around the print, in pixels.
 _MARGIN = 40

@@ -219,7 +219,8 @@ class _Merged:
 
 @dataclass
 class Row:
-    """The filled cells of a row by column; a row of words and years may be a header."""
+    """The filled cells of a row by column. If all of them are words or years, the row may name the
+    columns (`is_header`)."""
 
     values: dict[int, str]
     is_header: bool = True
@@ -258,7 +259,7 @@ class Row:
 def _merged_cells(archive: zipfile.ZipFile, part: str) -> list[_Merged]:
     """The merged cells of a sheet; none if it has so many that it is a drawing, not a table.
 
-    The sheet lists them after its rows, so they are searched for before the rows are read.
+    They are read before the rows, although they follow the rows in the sheet.
     """
     found: list[_Merged] = []
     rest = b""
@@ -353,9 +354,9 @@ def _column(reference: str | None) -> int:
 def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
     """Yield a section for each row of a sheet, except rows that name columns.
 
-    The first row of several cells names the columns if its cells are words or years. If it names
-    groups of columns, the next such row names the columns. Above the names, a single cell is text,
-    and so is a row that has fewer cells than the next row has names.
+    The first row with several cells names the columns if its cells are words or years. If it names
+    groups of columns, the next row of words or years names the columns. Above the names, a row with
+    a single cell is text, and so is a row with fewer cells than there are names in the next row.
     """
     header: dict[int, str] | None = None
     is_group = False
@@ -365,8 +366,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
         names = following.values
         is_above = is_header and following.is_named and len(names) > len(values) > 1
         is_short = is_above and min(values) == min(names)
-        # The names of groups begin to the right of the row names, and the same column names are
-        # repeated below each of them.
+        # The names of groups begin to the right of the first column, and below each group the same
+        # column names are repeated.
         if is_above and not is_short and len({*names.values()}) < len(names):
             row.is_group = True
             values = _filled(values, names)

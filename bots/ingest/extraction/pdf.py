@@ -1,4 +1,4 @@
-"""Reads PDF files; paragraphs and headings are recognised by the position and size of the text."""
+"""Reads PDF files; paragraphs and headings are recognized by the position and size of the text."""
 
 import io
 import logging
@@ -302,13 +302,13 @@ def _is_running(shape: str, count: int, pages: int) -> bool:
 
 
 def _sections(pages: Sequence[Sequence[Line]]) -> list[Section]:
-    """The text of each page under its headings, which are recognised by larger letters."""
+    """The text of each page under its headings, which are recognized by larger letters."""
     sizes: Counter[float] = Counter()
     for line in (line for lines in pages for line in lines):
         sizes[round(line.size, 1)] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 0.0
     if not any(_is_heading(line, body) for lines in pages for line in lines):
-        # Without larger letters, headings are recognised by words and position, as in plain text.
+        # Without larger letters, headings are recognized by words and position, as in plain text.
         return text_headings.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
     sections, heading = [], ""
     for number, lines in enumerate(pages, 1):

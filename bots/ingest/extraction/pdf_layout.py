@@ -273,7 +273,7 @@ def _cells(
 def _rows(lines: Iterable[Line]) -> list[list[Line]]:
     """Group lines at the same height into rows, from the top, each from left to right.
 
-    A cell of one line may be centred beside a cell of two lines.
+    A cell of one line may be centered beside a cell of two lines.
     """
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
@@ -316,7 +316,8 @@ def _without_small_gaps(
     number: int,
     separate: Callable[[Line, Line], bool],
 ) -> Iterator[Line]:
-    """Join the pieces of a row, except at wide gaps and at edges shared by rows above or below."""
+    """Join the pieces of a row, except at wide gaps, at rules, and at edges that several nearby
+    rows share."""
     current = row[0]
     for left, line in pairwise(row):
         is_wide = line.x - left.end >= _GUTTER * max(left.size, line.size)
@@ -449,9 +450,9 @@ def _as_line(row: Sequence[Line]) -> Line:
 
 
 def _table_end(rows: Sequence[list[Line]], start: int) -> int:
-    """The index after the last row of what may be a table from row `start` on.
+    """The end of what may be a table that begins at row `start`: the index after its last row.
 
-    Rows of a single piece may be inside it. The result is `start` if no table begins there.
+    Rows of a single piece may be inside the table. Returns `start` if no table begins there.
     """
     if len(rows[start]) < 2:
         return start
@@ -478,9 +479,11 @@ def _continues_cell(row: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
-    """The left and right edge of each column, by the fullest rows; under two if it is no table.
+    """The left and right edges of the columns, from the rows with the most cells. If there are
+    fewer than two columns, `table` is not a table.
 
-    A single row with more cells is a mistake, unless it names columns that are empty below.
+    If only one row has the most cells, it is ignored as a mistake, unless it is the first row and
+    may name columns that are empty below.
     """
     counts = Counter(len(row) for row in table if len(row) > 1)
     if counts.total() < 2:
@@ -535,7 +538,7 @@ def _unwrapped(
 def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
     """The smallest distance between two lines of one column.
 
-    The distance to a line that is centred beside two others does not count.
+    The distance to a line that is centered beside two others does not count.
     """
     latest: dict[int, float] = {}
     steps = []

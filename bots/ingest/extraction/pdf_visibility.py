@@ -1,7 +1,7 @@
 """Finds the visible text of a PDF by drawing each page and looking for the text in the picture.
 
 Hidden text leaves no trace in the picture, whether it is on a layer that is off, white on white,
-covered, clipped, transparent or not drawn at all. The recognised text of a scan counts as visible,
+covered, clipped, transparent or not drawn at all. The recognized text of a scan counts as visible,
 because it lies on the scan's picture. If pdf_oxide would draw something differently from PDF
 viewers, pypdf changes it first.
 """
@@ -17,13 +17,13 @@ from bots.ingest.extraction import pdf_layout
 # The pixels per inch at which a page is drawn, the maximum number of pixels of its longer side, and
 # the number of points in an inch.
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
-# A text is visible if one colour of its pixels varies by at least this much, of 255.
+# A text is visible if one color of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
 # Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
-# pdf_oxide has a font of its own for letters up to this one: Latin, Greek and Cyrillic.
+# pdf_oxide has a font of its own for Latin, Greek and Cyrillic letters, of which this is the last.
 _LAST_DRAWN = "\u052f"
 # The flags of fields that are hidden, and of fields that appear only in print.
 _HIDDEN_FIELD = 0b10_0010
@@ -131,7 +131,7 @@ def _pixels(picture: Any) -> int:
 
 
 def _replace_picture(picture: Any) -> None:
-    """Replace a large picture with small grey noise, on which all text counts as visible."""
+    """Replace a large picture with small gray noise, on which all text counts as visible."""
     from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
     for name in picture.keys() - {"/Type", "/Subtype", "/Filter"}:
@@ -214,9 +214,9 @@ class VisibleText:
         return [span for span in spans if id(span) not in hidden]
 
     def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
-        """The spans that stay invisible if transparency groups are left out.
+        """The spans that are invisible even if transparency groups are left out.
 
-        pdf_oxide draws these groups opaque.
+        pdf_oxide draws transparency groups opaque, so they may cover visible text.
         """
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
@@ -263,7 +263,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
 
 
 def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
-    """Whether a text is visible: its pixels differ in colour. True if there is no picture."""
+    """Whether a text is visible: its pixels differ in color. True if there is no picture."""
     if picture is None:
         return True
     x, y, width, height = span.page_bbox

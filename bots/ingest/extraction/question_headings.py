@@ -51,7 +51,7 @@ def _question(paragraph: str) -> tuple[str, str]:
     for count in range(1, min(4, len(lines)) + 1):
         text = " ".join(" ".join(lines[:count]).split())
         if text.endswith(QUESTION_MARKS) and len(text.split()) <= MAX_QUESTION_WORDS:
-            # In "Which colour? - red - blue" the question introduces a list.
+            # In "Which color? - red - blue" the question introduces a list.
             if count < len(lines) and _ITEM.match(lines[count]):
                 break
             if _POINTS_BACK.search(text):

@@ -1,4 +1,4 @@
-"""Recognises headings in plain text by capitals, numbers, rules and indentation."""
+"""Recognizes headings in plain text by capitals, numbers, rules and indentation."""
 
 import re
 from collections import deque
@@ -17,19 +17,20 @@ _ARTICLE = re.compile(
 _ENDS = re.compile(r"[.:;!?]$")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
-# Matches the beginning of a line that is no heading: indented lines below continue its text.
+# Matches a label such as "Q:" at the beginning of a line. The line is not a heading: indented lines
+# below it continue its text.
 _ASKED_OR_ANSWERED = re.compile(rf"\s*{language_data.pattern('headings', 'no_headings')}\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
-# A line that is indented by this many spaces counts as centred.
+# A line that is indented by this many spaces counts as centered.
 _CENTRED = 10
 _TITLE_WORDS = 4
 # In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
-# A line with fewer words below it is no heading: the words are an example and not a text.
+# A side heading must have at least this many words below it: fewer words are an example.
 _MIN_WORDS_BELOW = 5
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,2})*)[.)]?\s")
 # The prompts at the beginning of a line in a shell.
@@ -37,7 +38,7 @@ _PROMPT = ("$ ", "% ", "# ", "> ")
 
 
 def sections(text: str) -> list[Section]:
-    """The paragraphs of a plain text, under the headings that can be recognised."""
+    """The paragraphs of a plain text, under the headings that can be recognized."""
     outline = _Outline()
     outline.read(text)
     return outline.found.build()
@@ -53,14 +54,15 @@ def paged_sections(pages: Iterable[str]) -> list[Section]:
 
 
 class _Outline:
-    """Tracks the headings above a place in a plain text, and the sections up to there."""
+    """Reads plain texts; holds the sections found so far and the headings above the next line."""
 
     def __init__(self) -> None:
         self.found = SectionBuilder()
         self._above = ""
-        # The indentation of a side heading; it heads paragraphs that are indented further.
+        # The indentation of the side heading above the next paragraph; None if there is none. It is
+        # the heading of all paragraphs below that are indented further.
         self._heads_until: int | None = None
-        # Whether the latest heading is a question and nothing below it was read yet.
+        # Whether the latest heading is a question and nothing below it has been read yet.
         self._is_asked = False
 
     def read(self, text: str) -> None:
@@ -115,7 +117,7 @@ def _without_rules(paragraph: str) -> str:
 
 
 def _by_article(paragraph: str) -> list[str]:
-    """The parts of a paragraph; each line that heads the article of a law begins a new part."""
+    """Split a paragraph before each line that begins an article of a law."""
     parts: list[list[str]] = [[]]
     for line in paragraph.split("\n"):
         before = parts[-1][-1].rstrip() if parts[-1] else ""
@@ -128,7 +130,8 @@ def _by_article(paragraph: str) -> list[str]:
 
 
 def _article(line: str) -> tuple[str, str]:
-    """The heading if this line begins an article of a law, else "", and the rest of the line."""
+    """Split a line that begins an article of a law into the heading and the rest; for other lines,
+    the heading is empty."""
     found = _ARTICLE.fullmatch(line.strip())
     if not found:
         return "", line
@@ -140,7 +143,7 @@ def _article(line: str) -> tuple[str, str]:
 
 
 def _heading(paragraph: str) -> tuple[str, str]:
-    """A paragraph's heading, or "" if it has none, and the rest of the paragraph."""
+    """Split a paragraph into its heading and the rest; the heading is empty if there is none."""
     first, _, rest = paragraph.partition("\n")
     article, text = _article(first)
     if article:
@@ -150,7 +153,7 @@ def _heading(paragraph: str) -> tuple[str, str]:
         return first.strip(" =*#"), below
     is_alone = not rest.strip()
     if _is_in_capitals(underline):
-        return "", paragraph  # a whole paragraph in capitals
+        return "", paragraph  # if the second line is in capitals, the first is text too
     if is_alone and _is_numbered_title(first):
         return first.strip(), ""
     if _is_heading(first.rstrip(), is_alone=is_alone):
@@ -163,7 +166,8 @@ def _heading(paragraph: str) -> tuple[str, str]:
 
 
 def _is_heading(line: str, *, is_alone: bool) -> bool:
-    """Whether a line is in capitals, as in manual pages, or alone and numbered."""
+    """Whether a line is a heading: it is in capitals, as in manual pages, or it is numbered and the
+    only line of its paragraph."""
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
     # "7. The Government shall publish:" introduces what follows.
@@ -197,9 +201,9 @@ def _is_in_capitals(line: str) -> bool:
 
 
 def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
-    """The heading if the text below is indented, else "", and the rest of the paragraph.
+    """Split a paragraph into a side heading, which has indented text below it, and the rest.
 
-    The options of a manual page are such headings.
+    The heading is empty if there is none. The options of a manual page are side headings.
     """
     lines = paragraph.split("\n")
     margin = _indent(lines[0])

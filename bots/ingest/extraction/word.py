@@ -55,7 +55,7 @@ class _Styles:
         root = office.parsed(archive, "word/styles.xml")
         listed = [] if root is None else root.findall("{*}style")
         self._by_id = {attribute(style, "styleId"): style for style in listed}
-        # The style of paragraphs that have none.
+        # The style of paragraphs that name no style.
         self._default_style_id = next(
             (attribute(style, "styleId") for style in listed if _is_default_style(style)), None
         )
@@ -75,7 +75,8 @@ class _Styles:
     def list_of(self, properties: Any) -> Any:
         """The element that puts a paragraph with these properties into a list.
 
-        It belongs to the paragraph itself or to its style; None if the paragraph is in no list.
+        The element belongs to the paragraph itself or to its style. None if the paragraph is not in
+        a list.
         """
         styles = self.chain(_value(properties, "{*}pStyle"))
         direct = None if properties is None else properties.find("{*}numPr")

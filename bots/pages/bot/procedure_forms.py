@@ -69,7 +69,7 @@ class ProceduresForm(BotForm):
                 self.add_field(f"is_enabled_{at}", on)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All fields belong together, since procedures are identified by their position."""
+        """All fields of the form, since procedures are identified by their position."""
         return list(self.fields)
 
     def clean(self) -> dict[str, Any]:

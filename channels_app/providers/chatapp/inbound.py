@@ -36,7 +36,7 @@ _TROUBLE = {
     "PARTNER_REMOVED": "Our access to this business account was removed. Reconnect it.",
     "ACCOUNT_OFFBOARDED": "This number was removed from the provider's API. Reconnect it.",
 }
-# Account events that end such trouble.
+# Account events which report that the trouble has ended.
 _TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
 # The lists to read in a change, by the change's field. For other fields, all lists are read.
 _LISTS: dict[str, set[str]] = {
@@ -408,7 +408,7 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
     }
     price = _price(status.pricing) if status.pricing else None
     if status.status == "sent":
-        # There is no other echo of our own messages.
+        # For our own messages, the provider sends this status instead of an echo.
         return events.Echo(**common, message_id=status.id, is_foreign=False, price=price)
     if status.status == "delivered":
         return events.Receipt(**common, status="delivered", message_ids=[status.id], price=price)

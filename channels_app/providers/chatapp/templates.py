@@ -115,7 +115,7 @@ def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Tem
 
 def find(account: Account, name: str, language: str) -> Template | None:
     """The template with this name in this language; None if there is none."""
-    # The provider also returns templates with longer names that begin with this one.
+    # The provider also returns templates with longer names that begin with `name`.
     found = _templates(_call(account, name=name, limit=_PAGE_SIZE))
     return next((row for row in found if (row.name, row.language) == (name, language)), None)
 

@@ -60,7 +60,7 @@ class Localapp(Provider):
         return client.tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """The account of a token; it needs no subscription."""
+        """The account of a token. Its events need no subscription."""
         found = client.call("GET", "v2.0/oa/getoa", token=token).data
         # The provider uses both spellings.
         own_id = str(found.get("oa_id") or found.get("oaid") or "")

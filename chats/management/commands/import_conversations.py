@@ -1,4 +1,4 @@
-"""`manage.py import_conversations DIR`: import conversations and messages without side effects.
+"""`manage.py import_conversations DIR`: import conversations and messages, and notify nobody.
 
 DIR contains `conversations*.json` and `messages*.json` (or `.jsonl`): pages or rows of this
 platform's export or, with --format chatwoot, responses of Chatwoot's API. If the command is run

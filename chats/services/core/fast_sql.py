@@ -207,7 +207,7 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
 
 
 def load_message(message_id: str) -> LoadedMessage | None:
-    """A message with what is needed to begin a reply to it; None if it does not exist."""
+    """A message, and what must be known to begin a reply to it; None if it does not exist."""
     with connection.cursor() as cursor:
         cursor.execute(_LOAD, [message_id])
         values = cursor.fetchone()

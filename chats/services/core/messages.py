@@ -1,5 +1,5 @@
 """Stores, changes and finds messages. `chats_store_message` stores each new message, and numbers
-the messages of a chat without skipping. Imports use `store_in_bulk` instead."""
+the messages of a chat consecutively. Imports use `store_in_bulk` instead."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -226,8 +226,8 @@ def find_existing(
     is_note: bool = False,
 ) -> Message | None:
     """The message that the author sent with this id; None if there is none. 409 if somebody else
-    used the id, or if the stored message is a note and this one is not, or the reverse. Agents are
-    compared by their ids; customers are not, because a merge changes a customer's id."""
+    used the id, or if only one of the stored and the new message is a note. Agents are compared by
+    their ids; customers are not, because a merge changes a customer's id."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)

@@ -58,7 +58,7 @@ def create(user: User, body: ClientTagRequest) -> Tag:
 
 
 def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
-    """Change a tag's name or colour; a job renames it in the chats that have it. 409 `tag_exists`
+    """Change a tag's name or color; a job renames it in the chats that have it. 409 `tag_exists`
     if another tag has the name."""
     with transaction.atomic():
         row = _lock(user, tag_id)

@@ -1,9 +1,9 @@
-"""Imports conversations and messages without side effects.
+"""Imports conversations and messages; nothing is announced, sent or answered.
 
 Rows keep the ids that they have in the files, unless another client's row has the id; then they get
 a substitute that is the same in each run. So a run after a crash finds what the first run stored.
 Chats may be in use during the import, so each batch of messages is stored and counted while their
-chats are locked. At the end, `close_gaps` numbers the messages without skipping.
+chats are locked. At the end, `close_gaps` numbers the messages of each chat consecutively.
 """
 
 import hashlib
@@ -330,9 +330,9 @@ def _link_replies(
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
-    """Correct the counters of these chats once all messages are imported, and renumber the messages
-    without skipping, in the same order. The messages of a chat in use keep their numbers, and a
-    chat without messages keeps its `last_seq`."""
+    """Correct the counters of these chats once all messages are imported, and number the messages
+    of each chat consecutively, in their present order. The messages of a chat in use keep their
+    numbers, and a chat without messages keeps its `last_seq`."""
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
@@ -411,8 +411,8 @@ def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) 
 
 
 def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
-    """A UUIDv7 of the same millisecond. It is derived from the client and the id, so that it is the
-    same in each run."""
+    """A UUIDv7 with the same millisecond as `source_id`. It is derived from the client and
+    `source_id`, so that each run computes the same id."""
     digest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
     bits = (source_id.int >> 80 << 80) | int.from_bytes(digest)
     version, variant = 0xF << 76, 0x3 << 62

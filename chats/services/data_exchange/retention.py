@@ -74,7 +74,7 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
 
 def delete(chat: LockedConversation) -> None:
     """Delete a chat and everything stored about it. The customer, the audit log and the ledger
-    stay; the latter two contain no text of messages."""
+    stay; the log and the ledger contain no text of messages."""
     events.delete_for_conversation(chat.pk)
     function_calls.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)

@@ -31,12 +31,12 @@ from identity.models import Client, Role, User
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
-# The number of a client's events that are buffered. A stream that lags behind further must query
-# the log.
+# The maximum number of a client's events in the buffer. A stream that is further behind must read
+# the log itself.
 BUFFER_SIZE = 1_000
-# The number of events that one query reads.
+# The maximum number of events that one query reads.
 PAGE_SIZE = 200
-# The number of transient events that are queued for a slow stream before it loses the oldest.
+# The maximum number of transient events that are queued for a slow stream; it loses the oldest.
 MAX_TRANSIENT = 500
 # An event with its position in the feed.
 LogEntry = tuple[int, ServerSent]
@@ -95,7 +95,7 @@ def events_for(
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
     """The events of the user's client, after `last_event_id` or from now on. They end if
-    `is_still_admitted` returns False, or if the feed has lost its place within the limits.
+    `is_still_admitted` returns False, or if the feed no longer has a place within the limits.
 
     422 if `last_event_id` is unknown (`error_location` is where the request has it), 429 if too
     many feeds are open.

@@ -66,8 +66,8 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the team that customers have waited too long within their bot's business hours, once
-    for each wait; return the number of their chats."""
+    """Notify the team of chats whose customers have waited too long within their bot's business
+    hours, once for each wait; return the number of chats."""
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
         kind=NotificationKind.UNANSWERED,
@@ -103,8 +103,8 @@ def warn_unanswered() -> int:
 
 
 def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
-    """For each bot with business hours, by its id: when a wait began that reaches `max_wait`
-    seconds of business hours now."""
+    """For each bot with business hours, by id: the time `max_wait` seconds of business hours ago.
+    Waits that began earlier are too long."""
     waits = dict(rows.values_list("bot_id", "max_wait").distinct())
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
     now = timezone.now()

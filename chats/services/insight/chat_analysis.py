@@ -1,4 +1,4 @@
-"""Summarises and tags conversations and analyses their sentiment, which costs credits. When a
+"""Summarizes and tags conversations and analyzes their sentiment, which costs credits. When a
 conversation has ended, starts these tasks and asks the customer for a rating."""
 
 import uuid
@@ -37,7 +37,7 @@ from chats.shapes.insight import (
 # A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-# The number of the customer's latest messages whose sentiment the extractive engine analyses.
+# The number of the customer's latest messages whose sentiment the extractive engine analyzes.
 ANALYSED_BY_RULES = 5
 # The sentiment of each message, by the message's id.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
@@ -90,7 +90,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """Analyse the customer's sentiment. Store the overall sentiment with the chat, and the
+    """Analyze the customer's sentiment. Store the overall sentiment with the chat, and the
     sentiment of single messages with those for which the engine found one."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
@@ -200,7 +200,7 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
     """Store a summary, also on the chat, and return it. If another job has just stored a summary
-    that covers as many messages, return that one and store nothing."""
+    that covers as many messages, return the other job's summary and store nothing."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked

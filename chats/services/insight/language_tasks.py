@@ -1,4 +1,4 @@
-"""Translates and summarises texts, suggests replies, and rewrites agents' texts."""
+"""Translates and summarizes texts, suggests replies, and rewrites agents' texts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -46,7 +46,7 @@ SHOWN_FROM = 0.3
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     """Translate a text with the model. The response names the source language that the platform
-    recognises or, if it recognises none, the language that the model names."""
+    recognizes or, if it recognizes none, the language that the model names."""
     draft = _translate_text(client, body.text, to=body.out_lang_code, purpose="translation")
     named_by_model = canonical_language(draft.source_language)
     is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
@@ -97,7 +97,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """Summarise a text or messages: in a model's words or, if there is no model, by quoting
+    """Summarize a text or messages: in a model's words or, if there is no model, by quoting
     them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)

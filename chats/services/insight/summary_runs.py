@@ -1,4 +1,4 @@
-"""Runs that summarise a client's chats: chats without a current summary or, with `force`, all
+"""Runs that summarize a client's chats: chats without a current summary or, with `force`, all
 chats."""
 
 import logging
@@ -62,7 +62,7 @@ def get(client: Client, job_id: Any) -> SummaryJob:
 
 
 def summarise_next(summary_job_id: str) -> None:
-    """Summarise the run's next chats, from where the previous job ended."""
+    """Summarize the run's next chats, from where the previous job ended."""
     run = SummaryJob.objects.select_related("client").filter(pk=summary_job_id).first()
     if run is None or run.status not in _UNFINISHED:
         return
@@ -118,7 +118,7 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position. The total grows if more chats are summarised,
+    """Count a chat and store the run's position. The total grows if more chats are summarized,
     because their summaries became outdated only during the run."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}

@@ -29,7 +29,8 @@ class Receipt:
     # filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
-    # The field for which the customer ignored the question; the bot asks for it once more, later.
+    # The field that the bot asked for while the customer ignored the question; the bot will ask for
+    # it once more.
     passed_over: str | None = None
     # Whether the customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
@@ -216,7 +217,8 @@ class Facts:
     is_for_people: bool = False
     # The chat is on a messaging channel.
     is_messaging: bool = False
-    # All texts that are not small talk; and if the last text is small talk, its kind.
+    # `question`: all texts that are not small talk. `small_talk`: the kind of the last text if it
+    # is small talk.
     question: str = ""
     small_talk: SmallTalk | None = None
     asks_for_person: bool = False

@@ -298,8 +298,8 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
     """Return the customer's latest message, and request a reply if the bot still owes one. 409 if
     there is no message or the chat has ended.
 
-    `earlier_result_id`: if the request is a repetition, the id of the message that the first
-    request returned. This message is returned again, and nothing is requested.
+    `earlier_result_id`: if the request repeats an earlier one, the id of the message that the
+    earlier request returned. That message is returned again, and no reply is requested.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)

@@ -69,8 +69,8 @@ class Waiting:
     def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
-        A handover or silence stays as it is, and so does a reply that starts another procedure,
-        which replaces this one.
+        A handover or silence stays as it is. So does a reply that starts another procedure, since
+        this procedure then ends.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
         if not is_reply or decision.receipt.procedure:
@@ -91,8 +91,8 @@ class Turn:
 
 
 def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
-    """The reaction of the procedure that waits for the message or that the message starts; None if
-    there is no such procedure."""
+    """The reaction to a message of the procedure that waits for it or that it starts; None if no
+    procedure reacts."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
@@ -107,7 +107,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     if procedure is None:
         return Turn(HandOver("procedure", Receipt("procedure_changed")))
     if facts.confirmation and waiting.asks != "call":
-        # The customer decided on a call that was requested in between, not on this step.
+        # The customer decided on a call that was requested after the step asked, not on the step.
         return Turn(decide.from_facts(facts), waiting)
     run = _Run(message, procedure, waiting, subject)
     read = {"ask": _read_value, "confirm": _read_confirmation, "call": _read_approval}
@@ -288,12 +288,12 @@ class _Run:
         return replace(reply, receipt=receipt)
 
     def hand_over(self, why: str) -> HandOver:
-        """Say the texts of the steps taken, and leave the rest to a person."""
+        """Hand over to a person, after the texts of the steps taken."""
         self._step_log.append({"kind": "end", "result": why})
         return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
     def asked_once_more(self) -> Waiting:
-        """Where the run waits, with `tries` increased by one."""
+        """The place where the run waits, with one more try."""
         return replace(self.waiting, tries=self.waiting.tries + 1)
 
     def _ask(self, step: Step) -> Decision | None:

@@ -888,7 +888,7 @@ class Client(Core):
     def start_replay(
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
-        """Replay a day: have the bot answer the questions that customers asked on a day again, to compare its replies."""
+        """Replay a day: have the bot answer once more what customers asked on that day, to compare its replies."""
         result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1259,14 +1259,14 @@ class Client(Core):
     def start_summary_run(
         self, body: types.SummaryCalculateRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.SummaryJob:
-        """Start a run that summarises every matching conversation without an up-to-date summary; without a body, every such conversation of your company, except previews."""
+        """Start a run that summarizes the matching conversations that have no up-to-date summary; without a body, all conversations of your company that have none."""
         result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_summary_run(
         self, job_id: int | str
     ) -> types.SummaryJob:
-        """Get the progress of a run that summarises conversations."""
+        """Get the progress of a run that summarizes conversations."""
         result: types.SummaryJob = self.call("GET", "/ai/chat/summary/calculate/{job_id}", {"job_id": job_id}, {})
         return result
 
@@ -1441,7 +1441,7 @@ class Client(Core):
     def generate_reply(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
-        """Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message has a reply already, get that."""
+        """Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message already has a reply, the response is that reply."""
         result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/auto-response/{chat_id}", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1567,7 +1567,7 @@ class Client(Core):
     def summarize_text(
         self, body: types.SummarizeRequest, *, idempotency_key: str | None = None
     ) -> types.SummarizeResponse:
-        """Summarise a text or messages."""
+        """Summarize a text or messages."""
         result: types.SummarizeResponse = self.call("POST", "/client/summarize", {}, {}, body=body, key=idempotency_key)
         return result
 

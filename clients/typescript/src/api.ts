@@ -503,7 +503,7 @@ export class Client extends Core {
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Replay a day: have the bot answer the questions that customers asked on a day again, to compare its replies. */
+  /** Replay a day: have the bot answer once more what customers asked on that day, to compare its replies. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
@@ -715,11 +715,11 @@ export class Client extends Core {
   renderSavedReply(chat_id: number | string, saved_reply_id: number | string, query?: { language?: string; }): Promise<types.RenderedReply> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/saved-replies/${encodeURIComponent(saved_reply_id)}`, { query });
   }
-  /** Start a run that summarises every matching conversation without an up-to-date summary; without a body, every such conversation of your company, except previews. */
+  /** Start a run that summarizes the matching conversations that have no up-to-date summary; without a body, all conversations of your company that have none. */
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
-  /** Get the progress of a run that summarises conversations. */
+  /** Get the progress of a run that summarizes conversations. */
   getSummaryRun(job_id: number | string): Promise<types.SummaryJob> {
     return this.call("GET", `/ai/chat/summary/calculate/${encodeURIComponent(job_id)}`);
   }
@@ -819,7 +819,7 @@ export class Client extends Core {
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message has a reply already, get that. */
+  /** Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message already has a reply, the response is that reply. */
   generateReply(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/auto-response/${encodeURIComponent(chat_id)}`, { idempotencyKey });
   }
@@ -891,7 +891,7 @@ export class Client extends Core {
   translateTextOld(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/ai/translate`, { body, idempotencyKey });
   }
-  /** Summarise a text or messages. */
+  /** Summarize a text or messages. */
   summarizeText(body: types.SummarizeRequest, idempotencyKey?: string): Promise<types.SummarizeResponse> {
     return this.call("POST", `/client/summarize`, { body, idempotencyKey });
   }

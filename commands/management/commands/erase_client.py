@@ -1,4 +1,4 @@
-"""`manage.py erase_client CODE`: deletes everything that is stored about a client, for good."""
+"""`manage.py erase_client CODE`: permanently deletes everything that is stored about a client."""
 
 import os
 from pathlib import Path

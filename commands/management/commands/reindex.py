@@ -1,7 +1,7 @@
 """`manage.py reindex [--fit] [--client CODE]`: encode passages without vectors of their client's
 encoder.
 
-With --fit, the gates of remote encoders are fitted first, and the gate of the operator's is
+With --fit, the gates of remote encoders are fitted first, and the gate of the operator's encoder is
 printed.
 """
 

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         stop = Stop()
 
         def end(*_: object) -> None:
-            # In another thread: this one may hold the event's lock when the signal comes.
+            # In another thread: the main thread may hold the event's lock when the signal comes.
             threading.Thread(target=stop.set).start()
 
         for number in (signal.SIGTERM, signal.SIGINT):
