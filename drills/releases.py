@@ -41,6 +41,11 @@ def version_before_a_migration(folder: Path) -> Path:
     return checkout(parent, folder)
 
 
+def migrations(root: Path) -> set[Path]:
+    """The migrations of a checkout, by their paths in it."""
+    return {path.relative_to(root) for path in root.glob("*/migrations/0*.py")}
+
+
 def checkout(commit: str, folder: Path) -> Path:
     """The project's files at a commit."""
     git = ["git", "-C", str(ROOT)]

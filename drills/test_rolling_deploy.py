@@ -1,4 +1,4 @@
-"""Deploy a release over the previous one, host by host, under load, without anybody noticing.
+"""Deploy a release, host by host, under load, and roll it back, without anybody noticing.
 
 The previous version is the version before the newest migration, or the commit DRILL_OLD_VERSION. If
 no database from before the newest migration can be migrated, it is the newest commit.
@@ -22,7 +22,12 @@ from drills.load import Load
 from drills.nginx import trust
 from drills.outcome import Outcome
 from drills.platform import ROOT
-from drills.releases import checkout, newest_migration, version_before_a_migration
+from drills.releases import (
+    checkout,
+    migrations,
+    newest_migration,
+    version_before_a_migration,
+)
 from drills.several_hosts import World, world
 
 pytestmark = [
@@ -71,8 +76,8 @@ class Knocking:
         self._thread.join(60)
 
 
-def replace(made: World, host: Host) -> float:
-    """Stop a host's processes as systemd does, and start those of this version.
+def replace(made: World, host: Host, root: Path) -> float:
+    """Stop a host's processes as systemd does, and start those of the version in `root`.
 
     Returns how long the stop took.
     """
@@ -80,16 +85,16 @@ def replace(made: World, host: Host) -> float:
     codes = host.stop()
     took = time.monotonic() - began
     print(f"{host.name} stopped after {took:.1f} s: {codes}")
-    host.root = ROOT
+    host.root = root
     host.start()
     made.wait_until_up()
     return took
 
 
 def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    migrates = bool(newest_migration() or os.environ.get("DRILL_OLD_VERSION"))
+    has_older = newest_migration() or os.environ.get("DRILL_OLD_VERSION")
     folder = tmp_path / "before"
-    before = version_before_a_migration(folder) if migrates else checkout("HEAD", folder)
+    before = version_before_a_migration(folder) if has_older else checkout("HEAD", folder)
     with world(tmp_path, monkeypatch, SPREAD, root=before) as made:
         made.wait_until_up()
         made.shared.model.play("slow:1")  # jobs are under way at every moment
@@ -102,12 +107,16 @@ def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             with outcome.during("the migrations"):
                 applied = made.shared.manage("migrate")
-                assert ("Applying" in applied) == migrates, applied
+                assert ("Applying" in applied) == (migrations(before) != migrations(ROOT)), applied
                 time.sleep(3)
-            for name in ("the new version", "the same version again"):
+            for name, root in (
+                ("the new version", ROOT),
+                ("the same version again", ROOT),
+                ("a rollback", before),
+            ):
                 for host in made.hosts:
                     with outcome.during(f"{name} on {host.name}"):
-                        replace(made, host)
+                        replace(made, host, root)
                         # As in docs/operations.md: until then nginx may use only the next host.
                         time.sleep(8)
             outcome.check()
