@@ -112,6 +112,12 @@ class WaitingResponse(HttpResponse):
         super().__init__()
         context = contextvars.copy_context()
         self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
+        self._kept_closers: list[Callable[[], Any]] = []
+
+    def keep_files(self) -> None:
+        """Keep the request's uploaded files open until `finish`, which reads them: `close` would
+        close them."""
+        self._kept_closers, self._resource_closers = self._resource_closers, []
 
     def finish(self) -> HttpResponseBase:
         """`act`'s response, with the headers that the middleware set on this response."""
@@ -120,6 +126,8 @@ class WaitingResponse(HttpResponse):
             response = self.act()
         finally:
             close_old_connections()
+            for close in self._kept_closers:
+                close()
         for name, value in self.items():
             if name != "Content-Type":
                 response.headers.setdefault(name, value)

@@ -131,6 +131,8 @@ class Application:
         scope[request_metrics.ROUTE] = match.route if match else None
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         scope[HOLDERS] = request.META.get(HOLDERS)
+        if isinstance(response, WaitingResponse):
+            response.keep_files()
         if not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which releases the database connection
         return response
