@@ -244,7 +244,7 @@ class Client(Core):
     def export_audit_log(
         self, *, action: str | None = None, subject: str | None = None, user_id: int | None = None, api_key_id: int | None = None, created_from: str | None = None, created_to: str | None = None, format: Literal['jsonl', 'csv'] | None = None
     ) -> bytes:
-        """Download the audit log as a file, oldest first, with the filters of the list."""
+        """Download the audit log as a file, oldest first, with the filters of *Get Audit Log*."""
         result: bytes = self.call("GET", "/identity/audit/export", {}, {"action": action, "subject": subject, "user_id": user_id, "api_key_id": api_key_id, "created_from": created_from, "created_to": created_to, "format": format})
         return result
 
@@ -370,7 +370,7 @@ class Client(Core):
     def get_current_prompt(
         self, bot_id: int | str, *, version: int | None = None
     ) -> types.PromptDto:
-        """Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or not this version."""
+        """Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or no version with this number."""
         result: types.PromptDto = self.call("GET", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {"version": version})
         return result
 
@@ -419,7 +419,7 @@ class Client(Core):
     def delete_document(
         self, bot_id: int | str, document_id: int | str
     ) -> None:
-        """Delete a document; the bot stops using it at once."""
+        """Delete a document; the bot stops using it at once, unless the deletion is held back."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/document/{document_id}", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
@@ -461,7 +461,7 @@ class Client(Core):
     def delete_text(
         self, bot_id: int | str, text_id: int | str
     ) -> None:
-        """Delete a text; the bot stops using it at once."""
+        """Delete a text; the bot stops using it at once, unless the deletion is held back."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {})
         return result
 
@@ -496,7 +496,7 @@ class Client(Core):
     def delete_question_answer(
         self, bot_id: int | str, question_answer_id: int | str
     ) -> None:
-        """Delete a question and its answer; the bot stops using them at once."""
+        """Delete a question and its answer; the bot stops using them at once, unless the deletion is held back."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {})
         return result
 
@@ -622,7 +622,7 @@ class Client(Core):
     def get_language_models(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.LanguageModelsResponse:
-        """List the models and encoders that you have connected, newest first."""
+        """List the models and encoders that your company has connected, newest first."""
         result: types.LanguageModelsResponse = self.call("GET", "/ai/model", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -685,7 +685,7 @@ class Client(Core):
     def upload_banner(
         self, bot_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.BannerUploadResponseDto:
-        """Replace the banner above the chat with its link, alternative text and period."""
+        """Replace the banner above the chat: the picture, its link, alternative text and period."""
         result: types.BannerUploadResponseDto = self.call("POST", "/ai/{bot_id}/upload-banner-image", {"bot_id": bot_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
@@ -1217,7 +1217,7 @@ class Client(Core):
     def delete_inbox_view(
         self, view_id: int | str
     ) -> None:
-        """Delete one of your views; admins can also delete a colleague's shared view."""
+        """Delete one of your views; owners and admins can also delete a colleague's shared view."""
         result: None = self.call("DELETE", "/ai/chat/views/{view_id}", {"view_id": view_id}, {})
         return result
 
@@ -1238,14 +1238,14 @@ class Client(Core):
     def delete_saved_reply(
         self, saved_reply_id: int | str
     ) -> None:
-        """Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own."""
+        """Delete one of your own saved replies or, as an owner or an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own."""
         result: None = self.call("DELETE", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {})
         return result
 
     def update_saved_reply(
         self, saved_reply_id: int | str, body: types.SavedReplyInput
     ) -> types.SavedReplyDto:
-        """Change one of your own saved replies or, as an admin, a shared one."""
+        """Change one of your own saved replies or, as an owner or an admin, a shared one."""
         result: types.SavedReplyDto = self.call("PUT", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {}, body=body)
         return result
 
@@ -1259,7 +1259,7 @@ class Client(Core):
     def start_summary_run(
         self, body: types.SummaryCalculateRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.SummaryJob:
-        """Start a run that summarizes the matching conversations that have no up-to-date summary; without a body, all conversations of your company that have none."""
+        """Start a run that summarizes your company's conversations, or those that the body selects."""
         result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1518,7 +1518,7 @@ class Client(Core):
     def download_attachment(
         self, attachment_id: int | str, *, signature: str | None = None
     ) -> bytes:
-        """Download a file of a message; the link's signature is the credential."""
+        """Download a file of a message."""
         result: bytes = self.call("GET", "/ai/attachment/{attachment_id}", {"attachment_id": attachment_id}, {"signature": signature})
         return result
 
@@ -1931,7 +1931,7 @@ class Client(Core):
     def get_report_export(
         self, export_id: int | str, *, signature: str | None = None
     ) -> bytes:
-        """Get a large export: a 202 with its progress until it is written, then the file."""
+        """Get a large export: a 202 with its progress until it is written, then a 200 with the file."""
         result: bytes = self.call("GET", "/report/adhoc/export/{export_id}", {"export_id": export_id}, {"signature": signature})
         return result
 

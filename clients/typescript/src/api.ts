@@ -135,7 +135,7 @@ export class Client extends Core {
   getAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; cursor?: string; limit?: number; }): Promise<types.AuditEventsResponse> {
     return this.call("GET", `/identity/audit`, { query });
   }
-  /** Download the audit log as a file, oldest first, with the filters of the list. */
+  /** Download the audit log as a file, oldest first, with the filters of *Get Audit Log*. */
   exportAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; format?: "jsonl" | "csv"; }): Promise<Blob> {
     return this.call("GET", `/identity/audit/export`, { query });
   }
@@ -207,7 +207,7 @@ export class Client extends Core {
   searchContent(bot_id: number | string, query?: { q?: string; language?: string; limit?: number; }): Promise<types.FoundContent> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/search`, { query });
   }
-  /** Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or not this version. */
+  /** Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or no version with this number. */
   getCurrentPrompt(bot_id: number | string, query?: { version?: number; }): Promise<types.PromptDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { query });
   }
@@ -235,7 +235,7 @@ export class Client extends Core {
   retrainDocuments(bot_id: number | string, body: types.ReuploadFilesRequest, idempotencyKey?: string): Promise<types.ReuploadFilesResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/reupload`, { body, idempotencyKey });
   }
-  /** Delete a document; the bot stops using it at once. */
+  /** Delete a document; the bot stops using it at once, unless the deletion is held back. */
   deleteDocument(bot_id: number | string, document_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
@@ -259,7 +259,7 @@ export class Client extends Core {
   createText(bot_id: number | string, body: types.TextInput, idempotencyKey?: string): Promise<types.TextDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/text`, { body, idempotencyKey });
   }
-  /** Delete a text; the bot stops using it at once. */
+  /** Delete a text; the bot stops using it at once, unless the deletion is held back. */
   deleteText(bot_id: number | string, text_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
@@ -279,7 +279,7 @@ export class Client extends Core {
   createQuestionAnswer(bot_id: number | string, body: types.QuestionAnswerInput, idempotencyKey?: string): Promise<types.QuestionAnswerDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/question-answer`, { body, idempotencyKey });
   }
-  /** Delete a question and its answer; the bot stops using them at once. */
+  /** Delete a question and its answer; the bot stops using them at once, unless the deletion is held back. */
   deleteQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
@@ -351,7 +351,7 @@ export class Client extends Core {
   removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });
   }
-  /** List the models and encoders that you have connected, newest first. */
+  /** List the models and encoders that your company has connected, newest first. */
   getLanguageModels(query?: { cursor?: string; limit?: number; }): Promise<types.LanguageModelsResponse> {
     return this.call("GET", `/ai/model`, { query });
   }
@@ -387,7 +387,7 @@ export class Client extends Core {
   updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessages): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
-  /** Replace the banner above the chat with its link, alternative text and period. */
+  /** Replace the banner above the chat: the picture, its link, alternative text and period. */
   uploadBanner(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.BannerUploadResponseDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/upload-banner-image`, { body, kind: "files", idempotencyKey });
   }
@@ -691,7 +691,7 @@ export class Client extends Core {
   saveInboxView(body: types.DeskViewInput, idempotencyKey?: string): Promise<types.DeskView> {
     return this.call("POST", `/ai/chat/views`, { body, idempotencyKey });
   }
-  /** Delete one of your views; admins can also delete a colleague's shared view. */
+  /** Delete one of your views; owners and admins can also delete a colleague's shared view. */
   deleteInboxView(view_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/views/${encodeURIComponent(view_id)}`);
   }
@@ -703,11 +703,11 @@ export class Client extends Core {
   createSavedReply(body: types.SavedReplyInput, idempotencyKey?: string): Promise<types.SavedReplyDto> {
     return this.call("POST", `/ai/chat/saved-replies`, { body, idempotencyKey });
   }
-  /** Delete one of your own saved replies or, as an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own. */
+  /** Delete one of your own saved replies or, as an owner or an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own. */
   deleteSavedReply(saved_reply_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`);
   }
-  /** Change one of your own saved replies or, as an admin, a shared one. */
+  /** Change one of your own saved replies or, as an owner or an admin, a shared one. */
   updateSavedReply(saved_reply_id: number | string, body: types.SavedReplyInput): Promise<types.SavedReplyDto> {
     return this.call("PUT", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`, { body });
   }
@@ -715,7 +715,7 @@ export class Client extends Core {
   renderSavedReply(chat_id: number | string, saved_reply_id: number | string, query?: { language?: string; }): Promise<types.RenderedReply> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/saved-replies/${encodeURIComponent(saved_reply_id)}`, { query });
   }
-  /** Start a run that summarizes the matching conversations that have no up-to-date summary; without a body, all conversations of your company that have none. */
+  /** Start a run that summarizes your company's conversations, or those that the body selects. */
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
@@ -863,7 +863,7 @@ export class Client extends Core {
   getChatMessagesByCode(chat_code: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/messages/${encodeURIComponent(chat_code)}`, { query });
   }
-  /** Download a file of a message; the link's signature is the credential. */
+  /** Download a file of a message. */
   downloadAttachment(attachment_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/attachment/${encodeURIComponent(attachment_id)}`, { query });
   }
@@ -1099,7 +1099,7 @@ export class Client extends Core {
   exportReport(body: types.ExportAdhocReportParam, idempotencyKey?: string): Promise<Blob> {
     return this.call("POST", `/report/adhoc/export`, { body, idempotencyKey });
   }
-  /** Get a large export: a 202 with its progress until it is written, then the file. */
+  /** Get a large export: a 202 with its progress until it is written, then a 200 with the file. */
   getReportExport(export_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/report/adhoc/export/${encodeURIComponent(export_id)}`, { query });
   }
