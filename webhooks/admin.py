@@ -471,8 +471,8 @@ class DeliveryAdmin(TenantAdmin):
         results = [deliveries.retry(row) for row in rows.select_related("event", "config")]
         if sent := sum(results):
             words = ngettext(
-                "%(count)s delivery will be sent again.",
-                "%(count)s deliveries will be sent again.",
+                "%(count)s delivery will be resent.",
+                "%(count)s deliveries will be resent.",
                 sent,
             )
             messages.success(request, words % {"count": sent})
