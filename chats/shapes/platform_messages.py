@@ -46,7 +46,7 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
     "info_noted": "After the customer gave the value of a customer-info field.",
     "info_declined": "If the customer declines to give the value, or gives a wrong one twice.",
-    "not_email": "If the value is not an e-mail address; the field is asked for once more.",
+    "not_email": "If the value is not an email address; the field is asked for once more.",
     "not_phone": "If the value is not a telephone number; the field is asked for once more.",
     "not_number": "If the value is not a number; the field is asked for once more.",
     "not_date": "If the value is not a date; the field is asked for once more.",

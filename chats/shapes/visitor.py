@@ -39,7 +39,7 @@ class VisitorCustomer(Shape):
     """The visitor's name and contact data."""
 
     name: str | None = Field(description="The visitor's name; null if unknown.")
-    email: str | None = Field(description="The visitor's e-mail address; null if unknown.")
+    email: str | None = Field(description="The visitor's email address; null if unknown.")
     phone: str | None = Field(description="The phone number, as given; null if unknown.")
 
     @classmethod

@@ -164,7 +164,7 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """E-mail the transcript as a text attachment.
+        """Email the transcript as a text attachment.
 
         202 means that the mail will be sent; it is in the conversation's language. 409 `export_off`
         if the bot's `export_enabled` is false; 503 `mail_not_configured` if the platform has no

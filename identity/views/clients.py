@@ -36,7 +36,7 @@ class ClientViewSet(TenantViewSet):
 
         403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
-        e-mail address, and 20 from an IP address; then 429 with `Retry-After`.
+        email address, and 20 from an IP address; then 429 with `Retry-After`.
         """
         client = registrations.ask(body, address=current_address())
         if client is None:

@@ -111,7 +111,7 @@ class TokenViewSet(TenantViewSet):
         gives_credentials=True,
     )
     def create(self, body: LoginBody) -> HttpResponse:
-        """Sign in with e-mail address and password, or exchange a refresh token.
+        """Sign in with email address and password, or exchange a refresh token.
 
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
@@ -144,7 +144,7 @@ class PasswordResetViewSet(TenantViewSet):
 
         The response is the same whether or not it has one. The link works once, for an hour, and
         makes links that are older than ten minutes invalid. At most 5 requests an hour for an
-        e-mail address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
+        email address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
         """
         passwords.request_reset(email=body.email, address=current_address())
 

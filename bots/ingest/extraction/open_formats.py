@@ -1,4 +1,4 @@
-"""Reads OpenDocument texts, EPUB books and e-mails."""
+"""Reads OpenDocument texts, EPUB books and emails."""
 
 import posixpath
 import zipfile
@@ -145,7 +145,7 @@ def _is_text(block: html.Block) -> bool:
 
 
 def read_mail(path: Path) -> Content:
-    """Read the subject and the text of an e-mail, without its attachments."""
+    """Read the subject and the text of an email, without its attachments."""
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())

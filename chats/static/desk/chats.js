@@ -231,7 +231,7 @@ export function merge(id, merged_id) {
   });
 }
 
-/** Other customers with the same e-mail address or phone number. */
+/** Other customers with the same email address or phone number. */
 export async function duplicatesOf(customer) {
   const same = { email: (text) => text?.trim().toLowerCase(), phone: (text) => text?.replace(/\D/g, "") };
   const found = new Map();

@@ -76,7 +76,7 @@ class Client(Core):
     def sign_in(
         self, body: types.Body_login_for_access_token2_identity_token2_post, *, idempotency_key: str | None = None
     ) -> types.TokenResponse:
-        """Sign in with e-mail address and password, or exchange a refresh token."""
+        """Sign in with email address and password, or exchange a refresh token."""
         result: types.TokenResponse = self.call("POST", "/identity/token2", {}, {}, body=body, kind="form", key=idempotency_key)
         return result
 
@@ -1476,7 +1476,7 @@ class Client(Core):
     def mail_transcript(
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
-        """E-mail the transcript as a text attachment."""
+        """Email the transcript as a text attachment."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 

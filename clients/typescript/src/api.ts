@@ -39,7 +39,7 @@ export class Client extends Core {
   updateUserRole(user_id: number | string, body: types.UserRole): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/role`, { body });
   }
-  /** Sign in with e-mail address and password, or exchange a refresh token. */
+  /** Sign in with email address and password, or exchange a refresh token. */
   signIn(body: types.Body_login_for_access_token2_identity_token2_post, idempotencyKey?: string): Promise<types.TokenResponse> {
     return this.call("POST", `/identity/token2`, { body, kind: "form", idempotencyKey });
   }
@@ -839,7 +839,7 @@ export class Client extends Core {
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** E-mail the transcript as a text attachment. */
+  /** Email the transcript as a text attachment. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
