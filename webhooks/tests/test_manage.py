@@ -56,7 +56,7 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
     [
         ("http://8.8.8.8/hook", "Use an https URL."),
         ("https://10.0.0.1/hook", "private network"),
-        ("nonsense", "Enter a full address"),
+        ("nonsense", "Enter a full URL"),
     ],
 )
 def test_a_wrong_address_is_refused_beside_its_field(site, url, words):
