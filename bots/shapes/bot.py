@@ -292,7 +292,7 @@ class BotDto(Shape):
 
 
 def found_setup(bot: Bot) -> dict[str, bool]:
-    """Which `SETUP_STEPS` we detect to be done; for an unsaved bot, only the first can be."""
+    """Which `SETUP_STEPS` are done, by the bot's data; for an unsaved bot, at most the first."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
         "prompt_setup": getattr(bot, "has_prompt", False),

@@ -117,8 +117,8 @@ class ChannelViewSet(TenantViewSet):
         the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
         message is more than 24 hours old and you give no `tag` (telegram has no such limit),
         `already_assigned` if another agent has the conversation (unless you are an owner or an
-        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the account cannot send.
+        admin), `chat_ended` if it has ended (with `recipient_id`: if all conversations of the
+        customer have ended), `channel_not_connected` if the account cannot send.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)

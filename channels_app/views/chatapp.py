@@ -65,8 +65,8 @@ class ChatappViewSet(ChannelViewSet):
         `message.read` and `message.failed` tell the outcome. If no agent has the conversation, it
         is assigned to you. 409 `reply_window_closed` if the customer's last message is more than 24
         hours old, `already_assigned` if another agent has the conversation (unless you are an owner
-        or an admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the number cannot send.
+        or an admin), `chat_ended` if it has ended (with `recipient_id`: if all conversations of the
+        customer have ended), `channel_not_connected` if the number cannot send.
         """
         return super().send(client_id, bot_id, body)
 

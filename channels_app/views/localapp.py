@@ -62,8 +62,8 @@ class LocalappViewSet(ChannelViewSet):
         the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
         message is more than seven days old (this channel has no `tag` for later messages),
         `already_assigned` if another agent has the conversation (unless you are an owner or an
-        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the account cannot send.
+        admin), `chat_ended` if it has ended (with `recipient_id`: if all conversations of the
+        customer have ended), `channel_not_connected` if the account cannot send.
         """
         return super().send(client_id, bot_id, body)
 

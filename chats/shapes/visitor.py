@@ -108,7 +108,7 @@ class VisitorMessages(ListPage[VisitorMessage]):
 
 
 class VisitorTurn(Shape):
-    """A visitor's message and what became of it, as the visitor sees it: with fewer fields."""
+    """A visitor's message and what became of it, with some of the fields of a `ChatTurn`."""
 
     message: VisitorMessage = Field(description="The message as stored.")
     reply: VisitorMessage | None = Field(

@@ -43,10 +43,9 @@ class InsightViewSet(ChatsViewSet):
         """Start a run that summarizes your company's conversations, or those that the body selects.
 
         It skips previews, conversations without messages and, unless `force` is true, those whose
-        summary is up to date. Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the
-        returned `id` shows the progress. Each summary costs 1 credit, or with a language model its
-        tokens. A company has one run at a time: 409 `summary_running` with its `job_id` while one
-        is running.
+        summary is up to date. `GET /ai/chat/summary/calculate/{job_id}` with the returned `id`
+        shows the progress. Each summary costs 1 credit, or with a language model its tokens. A
+        company has one run at a time: 409 `summary_running` with its `job_id` while one is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)

@@ -168,8 +168,8 @@ class ClientChatViewSet(ChatsViewSet):
 
         202 means that the mail will be sent; it is in the conversation's language. 409 `export_off`
         if the bot's `export_enabled` is false; 503 `mail_not_configured` if the platform has no
-        mail server. 429 above 5 mails a day per
-        conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
+        mail server. 429 above 5 mails a day per conversation, 5 per recipient, 5 per visitor, and
+        20 for all visitors of an IP address.
         """
         customer_transcripts.ask_by_mail(
             self.caller, chat_id, email=body.email, timezone=body.timezone

@@ -68,8 +68,8 @@ class ChatViewSet(ChatsViewSet):
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
-        Any agent can assign a conversation that no agent has; one that an agent has, only this
-        agent, an owner or an admin: 409 `already_assigned`, also for the slower of two agents who
+        Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
+        an owner or an admin can; otherwise 409 `already_assigned`, also for the slower of two who
         claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
         somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
         conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
