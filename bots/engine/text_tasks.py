@@ -226,8 +226,8 @@ def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryD
     return Task(
         f"Summarise this conversation of a customer with a company in {english_name(language)}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
-        " wants, one sentence), `resolution` (how it was solved, in the conversation's own words;"
-        " empty where it was not, or where nobody says so). State only what stands there.",
+        " wants, one sentence), `resolution` (what the company says was done or agreed, in its own"
+        " words; empty where it says nothing of that kind). State only what stands there.",
         _transcript(lines),
         ChatSummaryDraft,
         max_tokens=900,
