@@ -364,8 +364,8 @@ def suggest_replies(
         f"{instructions}\nWrite {count} different replies that the company's agent could send to"
         f" the customer's last message, in {english_name(language)}. Speak as the agent, to the"
         " customer, and never as the customer. State only facts that the snippets hold, and name in"
-        " `snippets` the numbers of those that a reply rests on; one that rests on none may only"
-        " ask the customer for what is missing.",
+        " `snippets` the numbers of those that a reply rests on. A reply that rests on none is not"
+        " used, nor is one that only asks.",
         f"{known}\n\n{_transcript(lines)}",
         SuggestionDrafts,
         max_tokens=300 * count,
