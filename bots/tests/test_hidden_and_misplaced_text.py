@@ -1,5 +1,6 @@
 """What an author hid is not read; what stands in a file is read in its place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
 from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
-from bots.tests.test_office_files import words, xlsx_bytes
+from bots.tests.test_office_files import pptx_bytes, shape, slide, words, xlsx_bytes
+from bots.tests.test_open_formats import odt
 
 PLAIN = "The bakery opens at seven. The bread of the day is made from rye, and it keeps for a week."
 TEXT_BOX = (
@@ -63,6 +65,50 @@ def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
     seen = run(" Seen.", NOT_HIDDEN)
     body = f"<w:p>{run('Tea costs two euros.')}{hidden}{seen}</w:p>"
     assert word(tmp_path, body) == "[] Tea costs two euros. Seen."
+
+
+STRUCK = [
+    ("Old price: ~40~, new price: 30", "Old price: […], new price: 30"),
+    ("Old price: ~40~ new price: 30", "Old price: […] new price: 30"),
+    ("Tickets cost ~40 euros~.", "Tickets cost […]."),
+    ("Tickets cost 30 euros ~40 euros~", "Tickets cost 30 euros […]"),
+    ("Tickets cost ~40~ 30 euros.", "Tickets cost 30 euros."),
+    ("~Tickets cost 40 euros.~ Dogs are free.", "Dogs are free."),
+    ("Dogs are free. ~Tickets cost 40 euros.~", "Dogs are free."),
+    ("~40~, now 30 euros", "[…], now 30 euros"),
+]
+
+
+def struck_pdf(tmp_path: Path, before: str, struck: str, after: str) -> str:
+    """The first line of a page in Courier with a rule through its struck-out letters."""
+    start, width = 60 + 6.6 * len(before), 6.6 * len(struck.rstrip())
+    lines = drawn((60, 700, before + struck + after), (60, 640, SPACED[0]), (60, 620, SPACED[1]))
+    data = pdf_bytes(lines + f"\n{start} 703.2 {width} .6 re f".encode())
+    text = read(tmp_path, "a.pdf", data.replace(b"/Helvetica", b"/Courier"))
+    return text.partition(SPACED[0])[0].strip()
+
+
+@pytest.mark.parametrize(("written", "shown"), STRUCK)
+def test_struck_out_words_leave_no_torn_sentence(tmp_path: Path, written: str, shown: str) -> None:
+    before, struck, after = written.split("~")
+    page = f"<!doctype html><body><p>{before}<s>{struck}</s>{after}</p><p><s>40</s></p>"
+    styled = re.sub("<s>(.*?)</s>", r"<u style='text-decoration: line-through'>\1</u>", page)
+    gone = f"<w:p>{run('40', '<w:strike/>')}</w:p>"
+    body = f"<w:p>{run(before)}{run(struck, '<w:strike/>')}{run(after)}</w:p>"
+    cells = f"<r><t>{before}</t></r><r><rPr><strike/></rPr><t>{struck}</t></r><r><t>{after}</t></r>"
+    box = f"{before}</a:t></a:r><a:r><a:rPr strike='sngStrike'/><a:t>{struck}</a:t></a:r><a:r><a:t>"
+    span = f'<text:span text:style-name="S">{struck}</text:span>'
+    texts = [
+        read(tmp_path, "a.html", page.encode()),
+        read(tmp_path, "b.html", styled.encode()),
+        read(tmp_path, "a.md", f"{before}~~{struck}~~{after}\n\n~~40~~\n".encode()),
+        word(tmp_path, body + gone),
+        read(tmp_path, "a.xlsx", xlsx_bytes(f'<row><c t="inlineStr"><is>{cells}</is></c></row>')),
+        read(tmp_path, "a.pptx", pptx_bytes(slide(shape(box + after)))),
+        read(tmp_path, "a.odt", odt(f"<text:p>{before}{span}{after}</text:p>")),
+        struck_pdf(tmp_path, before, struck, after),
+    ]
+    assert [text.partition("] ")[2] for text in texts] == [shown] * len(texts)
 
 
 @pytest.mark.parametrize("back", ['<w:shd w:fill="0000FF"/>', '<w:highlight w:val="red"/>'])
@@ -285,7 +331,7 @@ def placed_words(line: str, *, y: int, space: float, glyphs: bool = False) -> by
 @pytest.mark.parametrize("space", [0.14, 0.2, 0.278, 0.35])
 @pytest.mark.parametrize("glyphs", [False, True])
 def test_words_of_a_pdf_that_are_placed_one_by_one(
-    tmp_path: Path, space: float, glyphs: bool
+    tmp_path: Path, *, space: float, glyphs: bool
 ) -> None:
     lines = SPACED[:8]
     shown = b"\n".join(

@@ -17,6 +17,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
+    without_struck,
 )
 from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
@@ -237,7 +238,10 @@ def _pages(
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
         lines = pdf_layout.pieces(spans, rules)
-        lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
+        lines = [
+            line.with_text(_LIGATURE.sub(_letters, clean(without_struck(line.text))))
+            for line in lines
+        ]
         total += sum(len(line.text) for line in lines)
         check_length(total)
         yield [line for line in lines if line.text.strip()], rules
