@@ -103,7 +103,8 @@ class ReplayViewSet(ChatsViewSet):
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
         counted, and no function is called. The extractive engine is free; a model's tokens are
-        charged. 409 `nothing_to_replay` if the message is not a reply to a question.
+        charged. 404 for a message without a receipt: of the customer or an agent, or the welcome;
+        409 `nothing_to_replay` for any other that does not reply to a text of the customer.
         """
         reply = reply_regeneration.get(self._chat(chat_id), message_id)
         current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
