@@ -47,7 +47,11 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204)
     def destroy(self, query: LanguageModelQuery) -> None:
-        """Remove the model and its key; does nothing if none is connected."""
+        """Remove the model and its key; does nothing if none is connected.
+
+        Bots then use your default model or, without one, the platform's; without any, they quote
+        their documents. Without an encoder of your own, the search uses the platform's.
+        """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)

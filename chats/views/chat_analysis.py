@@ -93,13 +93,15 @@ class InsightViewSet(ChatsViewSet):
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
-        In conversations, it is replaced in the background. 422 if no other tag has the name `into`.
+        In conversations, it is replaced in the background; each triggers the webhook event
+        `tags.updated`. 422 if no other tag has the name `into`.
         """
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag from your list, and in the background from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations; each triggers
+        the webhook event `tags.updated`."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)

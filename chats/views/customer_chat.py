@@ -82,8 +82,12 @@ class ClientChatViewSet(ChatsViewSet):
         visitor access to their conversations; sent with this operation, it opens another
         conversation of the same visitor. A public key cannot set tags or metadata, and cannot
         overwrite customer data that your server or team wrote; an `external_id` needs the
-        `identity_signature` (401 `identity_not_signed` if it is wrong). 403 `customer_blocked` if
-        your team has blocked the customer.
+        `identity_signature` (401 `identity_not_signed` if it is wrong).
+
+        422 if `customer` lacks a customer-info field of the bot that has `required` and
+        `ask_before_chat` and whose value is unknown, or has a value that does not fit its field:
+        `name`, `email`, `phone`, or else one of `attributes`. 403 `customer_blocked` if your team
+        has blocked the customer.
         """
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
@@ -190,7 +194,8 @@ class ClientChatViewSet(ChatsViewSet):
         `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). It
         signs the visitor in: their conversations that belong to no identified customer move to the
         customer with this id, and the visitor continues with the `visitor_token` of the response.
-        403 `customer_blocked` if your team has blocked the customer.
+        422 for a value that does not fit the bot's customer-info field of this name. 403
+        `customer_blocked` if your team has blocked the customer.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
 

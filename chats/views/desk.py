@@ -363,8 +363,9 @@ class CustomerViewSet(TenantViewSet):
         """Change a customer's data; fields left out keep their values, null clears a field.
 
         Attributes are merged; null removes one. Blocking the customer ends their conversations that
-        are in the queue or with an agent. 409 `external_id_taken` if another customer has this
-        `external_id`.
+        are in the queue or with an agent. 422 for a value that does not fit the customer-info field
+        of this name of a bot with which the customer has a conversation. 409 `external_id_taken` if
+        another customer has this `external_id`.
         """
         return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
