@@ -1294,7 +1294,7 @@ class Client(Core):
     def delete_client_tag(
         self, tag_id: int | str
     ) -> None:
-        """Delete a tag from your list, and in the background from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`."""
         result: None = self.call("DELETE", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {})
         return result
 

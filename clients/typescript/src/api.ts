@@ -735,7 +735,7 @@ export class Client extends Core {
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete a tag from your list, and in the background from all conversations. */
+  /** Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
