@@ -286,7 +286,7 @@ class OperationSchema(AutoSchema):
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
             (calls_provider, 502, "provider_refused"),
             (declared.access.security, 503, "client_frozen"),
-            # Work for credits that a model may do, and that does without it if the model is absent.
+            # Work that costs credits and that a model does, if there is one.
             ({402, 503} <= declared.also.keys(), 503, "engine_unavailable"),
             # All channels but those whose accounts have their own tokens need the platform's app.
             (calls_provider and 503 in declared.also, 503, "channel_not_configured"),
