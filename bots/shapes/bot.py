@@ -151,7 +151,8 @@ class BotDto(Shape):
     )
     welcome_message: GreetingOrGreetings = Field(
         default_factory=dict,
-        description="Welcome messages by language, at most 2,000 characters each. A request may"
+        description="Welcome messages by language, at most 2,000 characters each; 422 for a new"
+        " text in a language that is not in `languages`, unless that list is empty. A request may"
         " send a string instead, which sets the text in the default language and keeps the others;"
         " a response always contains the object.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],

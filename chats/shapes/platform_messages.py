@@ -78,10 +78,12 @@ class PlatformWord(Shape):
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
-        description=f"Your text by language, at most {MAX_TEXT:,} characters each. If it is empty"
-        " or missing, the customer gets the platform's text, or without one the text in the bot's"
-        " default language. Required placeholders: `{action}` in `confirm`, `{label}` in"
-        " `ask_info`, `{company}` in `about_bot`, `{question}` in `part_unknown`.",
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each; shorter and"
+        " without a URL are `person_button` (200), `survey_question` (65), `survey_note` (80) and"
+        " `survey_button` (20). If it is empty or missing, the customer gets the platform's text,"
+        " or without one the text in the bot's default language. Required placeholders: `{action}`"
+        " in `confirm`, `{label}` in `ask_info`, `{company}` in `about_bot`, `{question}` in"
+        " `part_unknown`.",
     )
 
     @model_validator(mode="after")

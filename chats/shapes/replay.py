@@ -84,7 +84,7 @@ class ReplayRequest(Shape):
 
     model_config = example(day="2026-11-20", limit=200)
 
-    day: date = Field(description="The day, in your company's time zone.")
+    day: date = Field(description="The day, in your company's time zone; not in the future.")
     limit: int = Field(
         1000,
         ge=1,

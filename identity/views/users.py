@@ -117,7 +117,8 @@ class TokenViewSet(TenantViewSet):
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
         missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
         in 15 minutes with an account from one IP address, or 100 from one IP address: 429 with
-        `Retry-After`, even if the password is right.
+        `Retry-After`, even if the password is right. 503 `client_frozen` while the company is
+        being moved.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
@@ -164,6 +165,6 @@ class PasswordResetViewSet(TenantViewSet):
         """Set the password of the person to whom the link was sent. It signs them out everywhere.
 
         400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
-        limit of *Verify Reset Token*.
+        limit of *Verify Reset Token*. 503 `client_frozen` while the company is being moved.
         """
         passwords.use_reset(token=body.token, password=body.new_password, address=current_address())
