@@ -165,6 +165,32 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     assert Conversation.objects.filter(status="snoozed").count() == 1
 
 
+def test_known_tags_are_offered_by_their_beginning(screen, ben, client_a):
+    bot = make_bot(client_a)
+    chats = [make_chat(bot, customer_name=name) for name in ("Ann", "Zoe")]
+    for chat, tags in zip(chats, (["refund", "delivery"], ["delivery"]), strict=True):
+        assert ben.put(f"/ai/chat/{chat.pk}/tags", {"tags": tags}).status_code == 200
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    expect(log(screen)).to_be_visible()
+    screen.keyboard.press("t")
+    field = screen.get_by_role("textbox", name="Tags")
+    offered = screen.get_by_role("group", name="Your tags").get_by_role("button")
+    expect(offered).to_have_text(["refund"])
+    field.fill("delivery, vip, REF")
+    expect(offered).to_have_text(["refund"])
+    assert violations(screen) == []
+    offered.click()
+    expect(field).to_have_value("delivery, vip, refund")
+    expect(field).to_be_focused()
+    expect(offered).to_have_count(0)
+    screen.keyboard.press("Enter")
+    expect(screen.get_by_role("dialog")).to_have_count(0)
+    expect(screen.locator("p.tags .chip")).to_have_text(["delivery", "vip", "refund"])
+    assert set(chat.taggings.values_list("name", flat=True)) == {"delivery", "vip", "refund"}
+
+
 def test_what_customers_record_is_played_in_the_inbox(screen, shop, ben, bot):
     bot.attach_enabled = True
     bot.save()
