@@ -188,7 +188,17 @@ def test_known_tags_are_offered_by_their_beginning(screen, ben, client_a):
     screen.keyboard.press("Enter")
     expect(screen.get_by_role("dialog")).to_have_count(0)
     expect(screen.locator("p.tags .chip")).to_have_text(["delivery", "vip", "refund"])
-    assert set(chat.taggings.values_list("name", flat=True)) == {"delivery", "vip", "refund"}
+    # To several at once, tags are added.
+    for name in ("Ann", "Zoe"):
+        screen.get_by_label(f"Select {name}").check()
+    chosen = screen.get_by_role("group", name="2 selected")
+    chosen.get_by_role("button", name="Tags").click()
+    field.fill("late")
+    screen.keyboard.press("Enter")
+    expect(screen.get_by_role("dialog")).to_have_count(0)
+    expect(chosen).to_have_count(0)
+    found = [set(one.taggings.values_list("name", flat=True)) for one in chats]
+    assert found == [{"refund", "delivery", "late"}, {"delivery", "vip", "refund", "late"}]
 
 
 def test_what_customers_record_is_played_in_the_inbox(screen, shop, ben, bot):

@@ -203,8 +203,10 @@ function Delete({ message }) {
   `;
 }
 
+/** Tags are added to several chats; those of one chat can be changed. */
 class Tags extends Component {
-  state = { text: this.props.state.chats[this.props.ids[0]].tags.join(", "), known: [] };
+  isAdded = this.props.ids.length > 1;
+  state = { text: this.isAdded ? "" : this.props.state.chats[this.props.ids[0]].tags.join(", "), known: [] };
   field = createRef();
 
   componentDidMount() {
@@ -213,7 +215,7 @@ class Tags extends Component {
 
   save = (event) => {
     event.preventDefault();
-    finish(() => chats.setTags(this.props.ids[0], named(this.state.text)));
+    finish(() => chats.setTags(this.props.ids, named(this.state.text), this));
   };
 
   /** Puts a known tag in place of its beginning. */
@@ -229,7 +231,7 @@ class Tags extends Component {
     const offered = known.filter((name) => !done.includes(name) && name.toLocaleLowerCase().includes(typed)).slice(0, MOST_OFFERED);
     return html`
       <form onSubmit=${this.save}>
-        <label>${t("Tags, separated by commas")} <input name="tags" ref=${this.field} autofocus autocomplete="off" maxlength="1300" dir="auto"
+        <label>${this.isAdded ? t("Add tags, separated by commas") : t("Tags, separated by commas")} <input name="tags" required=${this.isAdded} ref=${this.field} autofocus autocomplete="off" maxlength="1300" dir="auto"
           value=${text} onInput=${(event) => this.setState({ text: event.target.value })} /></label>
         ${offered.length > 0 && html`<p class="tags" role="group" aria-label=${t("Your tags")}>
           ${offered.map((name) => html`<button type="button" class="chip" dir="auto" key=${name} onClick=${() => this.add(name)}>${name}</button> `)}</p>`}
