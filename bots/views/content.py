@@ -53,7 +53,7 @@ from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
 
-BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
+BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post, files=("file",))
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))
 
 

@@ -139,7 +139,7 @@ PUBLIC = Access((), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON, in one of `media_types`; fields in `files` hold lists of files."""
+    """A body that is not JSON, in one of `media_types`; the fields in `files` hold files."""
 
     shape: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)
@@ -370,7 +370,9 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
     fields: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)
-        fields[name] = files if name in form.files else files[-1]
+        declared = form.shape.model_fields.get(name)
+        is_list = declared is not None and get_origin(declared.annotation) is list
+        fields[name] = files if is_list else files[-1]
     return _validated(form.shape, fields, "body")
 
 
