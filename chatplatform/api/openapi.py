@@ -53,15 +53,14 @@ _WITHOUT_CALLER = {
     401: "Refused: the description says why.",
     403: "Refused: the description says why.",
 }
-# The meaning of codes whose meaning does not depend on the operation.
+# The meanings of codes that many operations have; given where the description does not name the
+# code.
 _MEANINGS = {
     "channel_not_configured": "this server is not set up for the channel",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
     "idempotency_key_reused": "the key came with another body; this error has a `code`",
     "insufficient_credits": "the credits that are left do not cover the call",
     "invalid_visitor_token": "the Visitor-Token is wrong or has expired",
-    "mail_failed": "the mail server did not accept the mail",
-    "mail_not_configured": "this server has no mail server",
     "provider_refused": "the messaging provider refused, or could not be reached",
     "request_in_flight": "the first request with this Idempotency-Key is not finished",
     "subscription_inactive": "the trial or the plan has ended",
@@ -196,6 +195,7 @@ class OperationSchema(AutoSchema):
             (declared.body, [408, 413, 415, 422]),
             (declared.query, [422]),
             (self.method == "POST", [409, 422]),
+            (declared.errors, [error.status for error in declared.errors]),
         ]
         return [status for applies, statuses in reasons if applies for status in statuses]
 
@@ -262,8 +262,9 @@ class OperationSchema(AutoSchema):
         reason = REASONS.get(status, "Refused.")
         if not self.declared.access.security:
             reason = _WITHOUT_CALLER.get(status, reason)
+        meanings = {code: _MEANINGS[code] for code in _MEANINGS.keys() - self._named_codes()}
         codes = ", ".join(
-            f"`{code}` ({_MEANINGS[code]})" if code in _MEANINGS else f"`{code}`"
+            f"`{code}` ({meanings[code]})" if code in meanings else f"`{code}`"
             for code in self._codes(status)
         )
         return {
@@ -272,9 +273,9 @@ class OperationSchema(AutoSchema):
         }
 
     def _codes(self, status: int) -> list[str]:
-        """The codes of a status: the usual ones, and those in the operation's description."""
+        """The codes of a status: the usual ones, and those that the operation declares or its
+        description names."""
         declared, is_post = self.declared, self.method == "POST"
-        calls_provider = 502 in declared.also and "`mail_failed`" not in declared.description
         usual: list[tuple[object, int, str]] = [
             (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
             (declared.access.takes_visitor, 401, "invalid_visitor_token"),
@@ -282,16 +283,15 @@ class OperationSchema(AutoSchema):
             (True, 402, "subscription_inactive"),
             (is_post, 409, "request_in_flight"),
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
-            (calls_provider, 502, "provider_refused"),
             (declared.access.security, 503, "client_frozen"),
-            # All channels but those whose accounts have their own tokens need the platform's app.
-            (calls_provider and 503 in declared.also, 503, "channel_not_configured"),
         ]
         codes = [code for applies, of, code in usual if applies and of == status]
-        named = re.findall(r"`(\w+)`", declared.description)
-        of_status = codes_of(status)
+        codes += [error.code for error in declared.errors if error.status == status]
         plain = [CODES[status]] if status in CODES else []
-        return sorted({*plain, *codes, *(code for code in named if code in of_status)})
+        return sorted({*plain, *codes, *(self._named_codes() & codes_of(status))})
+
+    def _named_codes(self) -> set[str]:
+        return set(re.findall(r"`(\w+)`", self.declared.description))
 
     def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 422:

@@ -24,6 +24,7 @@ from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency, outgoing_call_limits, rate_limits
 from chatplatform.api.errors import (
+    ApiError,
     Forbidden,
     Invalid,
     NotAuthenticated,
@@ -180,6 +181,7 @@ class Operation:
     their signature; `body` then only documents them.
 
     - `also`: other documented statuses, with the shapes of their responses.
+    - `errors`: errors whose codes the description does not name.
     - `streams`: the events by name, if a 200 may be a stream.
     - `path_suffix`: what the document shows after the path, such as a slash.
     - `waits`: the method waits for another server, such as a model or a name server. It runs in the
@@ -201,6 +203,7 @@ class Operation:
     returns: Reply | RawResponse | None = None
     status: int = 200
     also: Mapping[int, Reply | None] = field(default_factory=dict)
+    errors: tuple[type[ApiError], ...] = ()
     description: str = ""
     streams: Mapping[str, Reply] = field(default_factory=dict)
     body_is_optional: bool = False
