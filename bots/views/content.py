@@ -404,7 +404,7 @@ class BannerViewSet(TenantViewSet):
         """Remove the banner with its link, text and period; does nothing if the bot has none."""
         banner_picture.remove(bots.get(self.client, bot_id), by=self.user)
 
-    @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
+    @operation("AI / train", "Get Bot Banner Route", access=API_KEY, also={404: Error})
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """Get the banner of the key's bot; `url` is null if it has none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)

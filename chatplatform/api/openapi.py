@@ -24,7 +24,6 @@ from chatplatform.api.operation import (
     listed,
 )
 from chatplatform.api.operation_ids import operation_id
-from chatplatform.api.pagination import Page
 from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
@@ -191,27 +190,13 @@ class OperationSchema(AutoSchema):
             (declared.is_counted, [429]),
             (access.security, [401]),
             (access.security and not is_for_all, [403]),
-            ("{" in self.path or self._refers_to_row(), [404]),
+            ("{" in self.path, [404]),
             (declared.body, [408, 413, 415, 422]),
             (declared.query, [422]),
             (self.method == "POST", [409, 422]),
             (declared.errors, [error.status for error in declared.errors]),
         ]
         return [status for applies, statuses in reasons if applies for status in statuses]
-
-    def _refers_to_row(self) -> bool:
-        """Whether a field of the query or the body is the id of something that must exist.
-
-        In a list's query, an unknown id fits no row. An unknown `last_event_id` is a 422.
-        """
-        body, query = self.declared.body, self.declared.query
-        filters = query is not None and issubclass(query, Page)
-        shapes = [None if filters else query, body.shape if isinstance(body, Form) else body]
-        fields = [name for shape in shapes if shape for name in shape.model_fields]
-        is_known = bool(self.declared.access.security)
-        return is_known and any(
-            name.endswith(("_id", "_ids")) and name != "last_event_id" for name in fields
-        )
 
     def _success(self, returns: Reply | RawResponse | None) -> dict[str, Any]:
         if returns is None:
