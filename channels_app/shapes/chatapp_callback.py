@@ -89,11 +89,12 @@ class ChatappTarget(Tolerant):
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 
-# The fields of a message for what a customer sends.
+# The fields of a message for what a customer sends, and for changes.
 _CONTENTS = (
     "text", "image", "video", "audio", "document", "sticker", "location", "contacts", "interactive",
     "button", "order",
 )  # fmt: skip
+_CHANGES = ("reaction", "edit", "revoke", "system")
 
 
 class ChatappMessage(Tolerant):
@@ -147,9 +148,9 @@ class ChatappMessage(Tolerant):
     @model_validator(mode="after")
     def _take_type_from_content(self) -> Self:
         """If `type` names no field that is there, name the content that is."""
-        if getattr(self, self.type, None) is None or self.type not in type(self).model_fields:
-            contents = (name for name in _CONTENTS if getattr(self, name) is not None)
-            self.type = next(contents, self.type)
+        there = [name for name in (*_CONTENTS, *_CHANGES) if getattr(self, name) is not None]
+        if self.type not in there:
+            self.type = next((name for name in there if name in _CONTENTS), self.type)
         return self
 
 

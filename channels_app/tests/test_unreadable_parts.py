@@ -281,7 +281,7 @@ def test_an_edit_keeps_the_words_whatever_its_type_says(nobody, number, kind):
     assert arrived(nobody, PATHS["chatapp"], of_chatapp(messages=[part])) == WORDS
 
 
-@pytest.mark.parametrize("kind", ["ima\x00ge", "\ud800", "poll", None])
+@pytest.mark.parametrize("kind", ["ima\x00ge", "\ud800", "poll", "timestamp", None])
 def test_a_picture_keeps_its_words_whatever_its_type_says(nobody, number, kind):
     image = {"id": "9", "mime_type": "image/jpeg", "caption": WORDS}
     body = of_chatapp(messages=[message(type=kind, text=None, image=image)])
