@@ -88,10 +88,10 @@ class AccountForm(ServiceForm):
 
 # The categories by which chatapp charges for messages.
 _CATEGORIES = {
-    "service": gettext_lazy("Answers within 24 hours"),
+    "service": gettext_lazy("Service (replies within 24 hours)"),
     "utility": gettext_lazy("Utility templates"),
     "marketing": gettext_lazy("Marketing templates"),
-    "authentication": gettext_lazy("One-time passwords"),
+    "authentication": gettext_lazy("Authentication (one-time passwords)"),
 }
 
 
@@ -100,7 +100,7 @@ class CostsForm(ServiceForm):
     messages cost."""
 
     are_sentences_sent = forms.BooleanField(
-        label=gettext_lazy("Send messages about handovers and closed hours"),
+        label=gettext_lazy("Send messages about handovers and business hours"),
         required=False,
         help_text=gettext_lazy("If off, only your team sees them, as notes."),
     )

@@ -486,7 +486,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
             '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
             ACTION_CHECKBOX_NAME,
             obj.pk,
-            gettext("Choose this row"),
+            gettext("Select this row"),
         )
 
     def changelist_view(

@@ -22,7 +22,7 @@ from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.asgi_application import Application  # noqa: E402
 
 # Disconnect work that Django does around each request and that is not needed here: the cache is in
-# this process, all requests have the same URLs, and queries are logged only with DEBUG.
+# this process, all requests use one URLconf, and queries are logged only with DEBUG.
 signals.request_finished.disconnect(close_caches)
 signals.request_finished.disconnect(reset_urlconf)
 if not settings.DEBUG:

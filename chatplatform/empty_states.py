@@ -79,7 +79,7 @@ EMPTY_STATES = {
     "identity.Subscription": "Each company has its own plan.",
     "identity.User": gettext_noop("No teammates yet. Select “Invite teammate” to add one."),
     "reports.Export": gettext_noop(
-        "Large reports are exported in the background. Start one from Reports."
+        "Large reports are exported in the background. Start an export from Reports."
     ),
     "webhooks.Delivery": gettext_noop("You'll see webhook deliveries here. Add a webhook first."),
     "webhooks.Event": gettext_noop(

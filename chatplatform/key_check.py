@@ -129,7 +129,7 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
 
 
 def _can_decrypt_stored(alias: str) -> bool:
-    """Whether the keys decrypt at least one value in the newest row of each table, or no value
+    """Whether the keys decrypt at least one value in the newest rows of all tables, or no value
     exists. A value that became unreadable long ago must not prevent a start."""
     decrypted = failed = 0
     for model, fields in encrypted_columns():

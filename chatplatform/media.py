@@ -103,7 +103,7 @@ def remove(names: Sequence[str]) -> None:
 
 def clean_up() -> None:
     """Remove files that no row references and that are older than a day: uploads whose process
-    crashed before the commit. Each run checks part of each folder, from a random name on."""
+    crashed before the commit. Each run checks part of each folder, starting at a random name."""
     listing, latest = cast(Listing, default_storage), timezone.now() - MIN_UNREFERENCED_AGE
     # Other folders of the store are not touched.
     for folder in sorted({str(field.upload_to).strip("/") for _, field in _file_fields()}):

@@ -129,7 +129,7 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its page; for a conversation, not about messages."""
+        """The latest events about a row, for its page; those of a chat's messages are left out."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
@@ -471,8 +471,8 @@ class DeliveryAdmin(TenantAdmin):
         results = [deliveries.retry(row) for row in rows.select_related("event", "config")]
         if sent := sum(results):
             words = ngettext(
-                "%(count)s delivery will be sent again.",
-                "%(count)s deliveries will be sent again.",
+                "%(count)s delivery will be resent.",
+                "%(count)s deliveries will be resent.",
                 sent,
             )
             messages.success(request, words % {"count": sent})

@@ -23,7 +23,7 @@ RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
 _MAX_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is reduced to this
 _EXCERPT_BYTES = 1_000
-_READ_BYTES = 65_536  # read of a response; after a longer one, the connection is closed
+_READ_BYTES = 65_536  # the most that is read of a response; a longer one closes the connection
 
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"

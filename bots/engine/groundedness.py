@@ -53,6 +53,11 @@ class SourceCheck:
         words = _words(sentence)
         return len(words) >= _MIN_WORDS and words <= self._words and self.facts_supported(sentence)
 
+    def mostly_supports(self, sentence: str) -> bool:
+        """Whether the sources contain all facts and at least half of the words of a sentence."""
+        words = _words(sentence)
+        return 0 < len(words) <= 2 * self.shared_words(sentence) and self.facts_supported(sentence)
+
     def shared_words(self, text: str) -> int:
         """The number of different words of a text that occur in the sources."""
         return len(_words(text) & self._words)

@@ -1,6 +1,6 @@
 """Hides personal data in texts before they are sent to another company's model.
 
-E-mail addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
+Email addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
 street addresses are not recognized and remain.
 """
 
@@ -23,7 +23,7 @@ class Mask:
         self._hidden: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
-        """Replace e-mail addresses, telephone numbers and card numbers with placeholders."""
+        """Replace email addresses, telephone numbers and card numbers with placeholders."""
         if not self._is_on:
             return text
         text = _EMAIL.sub(lambda found: self._placeholder("email", found[0]), text)

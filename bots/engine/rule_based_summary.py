@@ -54,7 +54,7 @@ def of_conversation(
         summary="\n".join(parts),
         key_points=[f"{label['question']}: {question}" for question in _open_questions(lines)],
         customer_intent=request,
-        resolution=resolution(lines, language=language),
+        resolution=_resolution(lines, language=language),
     )
 
 
@@ -84,21 +84,42 @@ def _first_request(lines: Sequence[Line], language: str) -> str:
     return _quote(request)
 
 
-def resolution(lines: Sequence[Line], *, language: str) -> str:
-    """The reply that solved the matter; empty if none is known.
+def may_be_solved(lines: Sequence[Line], *, language: str) -> bool:
+    """Whether there is a resolution, or the last reply is an answer and no question and nothing but
+    small talk follows."""
+    replies = _latest_replies(lines, language=language)
+    is_answered = bool(replies) and replies[-1].is_answer and not _is_question(replies[-1].text)
+    return is_answered or bool(_resolution(lines, language=language))
 
-    This is the last reply, if it is an answer and does not end in a question, and if all that the
-    customer wrote after it is small talk (see `says_nothing`).
+
+def _resolution(lines: Sequence[Line], *, language: str) -> str:
+    """The last sentence in which an agent says what was done or agreed; empty if there is none.
+
+    It must stand in the latest replies, and not in one that was rated poor.
     """
-    relevant = [
-        line
-        for line in lines
-        if line.role == "assistant" or not says_nothing(line.text, language=language)
+    sentences = [
+        sentence
+        for line in _latest_replies(lines, language=language)
+        if line.is_answer and not line.is_bots
+        for sentence in chunking.split_sentences(line.text)
+        if not _is_question(sentence) and phrasebook.reports_outcome(sentence)
     ]
-    last = relevant[-1] if relevant else None
-    if last is None or last.role != "assistant" or not last.is_answer:
-        return ""
-    return "" if last.text.rstrip().endswith(QUESTION_MARKS) else _quote(last.text)
+    return _quote(sentences[-1]) if sentences else ""
+
+
+def _latest_replies(lines: Sequence[Line], *, language: str) -> list[Line]:
+    """The replies since the customer last wrote more than small talk (see `says_nothing`)."""
+    replies: list[Line] = []
+    for line in lines:
+        if line.role == "assistant":
+            replies.append(line)
+        elif not says_nothing(line.text, language=language):
+            replies = []
+    return replies
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().endswith(QUESTION_MARKS)
 
 
 def says_nothing(text: str, *, language: str) -> bool:
@@ -136,7 +157,7 @@ def _open_questions(lines: Sequence[Line]) -> list[str]:
         _quote(sentence)
         for text in unanswered
         for sentence in chunking.split_sentences(text)
-        if sentence.rstrip().endswith(QUESTION_MARKS)
+        if _is_question(sentence)
     ]
     return questions[:MAX_KEY_POINTS]
 

@@ -226,8 +226,8 @@ def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryD
     return Task(
         f"Summarise this conversation of a customer with a company in {english_name(language)}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
-        " wants, one sentence), `resolution` (how it was solved, in the conversation's own words;"
-        " empty where it was not, or where nobody says so). State only what stands there.",
+        " wants, one sentence), `resolution` (what the company says was done or agreed, in its own"
+        " words; empty where it says nothing of that kind). State only what stands there.",
         _transcript(lines),
         ChatSummaryDraft,
         max_tokens=900,
@@ -364,8 +364,8 @@ def suggest_replies(
         f"{instructions}\nWrite {count} different replies that the company's agent could send to"
         f" the customer's last message, in {english_name(language)}. Speak as the agent, to the"
         " customer, and never as the customer. State only facts that the snippets hold, and name in"
-        " `snippets` the numbers of those that a reply rests on; one that rests on none may only"
-        " ask the customer for what is missing.",
+        " `snippets` the numbers of those that a reply rests on. A reply that rests on none is not"
+        " used, nor is one that only asks.",
         f"{known}\n\n{_transcript(lines)}",
         SuggestionDrafts,
         max_tokens=300 * count,

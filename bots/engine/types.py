@@ -51,6 +51,8 @@ class Line:
     text: str
     # False for a reply that solves nothing: the bot did not know, or the reply was rated wrong.
     is_answer: bool = True
+    # Whether the bot wrote it, and not an agent or the customer.
+    is_bots: bool = False
 
 
 # The platform's sentences around a quotation. `part_unknown` stands in place of an answer to one

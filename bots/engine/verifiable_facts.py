@@ -38,7 +38,7 @@ _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 class Facts(NamedTuple):
     """The facts of a text, each normalized so that equal facts compare equal."""
 
-    # Links, e-mail addresses and handles, and characters that reverse what follows.
+    # Links, email addresses and handles, and characters that reverse what follows.
     addresses: set[str]
     phones: set[str]
     figures: set[str]

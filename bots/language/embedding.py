@@ -285,3 +285,25 @@ def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
         return True
     others = map(embed_query, texts)
     return any(other is not None and float(vector @ other) >= least for other in others)
+
+
+def is_nearer(
+    sentence: str, passages: Iterable[tuple[str, str]], others: Iterable[str], *, language: str
+) -> bool:
+    """Whether a sentence is nearer to one of the passages than to all the other texts.
+
+    Each passage comes with its language; the sentence and the others are in `language`. True if
+    there is no encoder.
+    """
+    vector = embed_query(sentence)
+    if vector is None:
+        return True
+    bound = max((float(vector @ _present(embed_query(other))) for other in others), default=0.0)
+    for text, code in passages:
+        passage = _present(embed_query(text))
+        if code != language:
+            passage = passage + PACKAGED.language_offset(language, code)
+            passage = passage / np.linalg.norm(passage)
+        if float(vector @ passage) > bound:
+            return True
+    return False

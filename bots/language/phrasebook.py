@@ -8,7 +8,8 @@
   (`lead`, `tail`), clauses that refuse to answer (`refuse`), beginnings of clauses that are
   questions (`question`), and words that occur in sentences but not in names (`sentence`).
 - `[actions]`: sentences which say that something was done for a customer (`reports`), and words
-  for what was done (`done`)
+  for what was done (`done`). Where there are `outcomes`, a clause with one of them says what was
+  done or agreed, unless a word of `open` denies it, makes it conditional or leaves the matter open.
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
@@ -224,6 +225,13 @@ class Phrasebook:
         """Whether words, as `plain` returns them, report an action done for the customer."""
         return bool(self._actions) and bool(self._reports.search(self._joined(words)))
 
+    def reports_outcome(self, normalized: NormalizedText) -> bool:
+        """Whether a clause says what was done or agreed, and leaves nothing open."""
+        clauses = map(self._joined, normalized.clauses) if "outcomes" in self._actions else ()
+        return any(
+            self._outcomes.search(clause) and not self._open.search(clause) for clause in clauses
+        )
+
     def answer_in(self, text: str) -> tuple[str, bool]:
         """The answer without the words around it, and whether any words introduced it."""
         pieces = _graphemes(text) if self._is_unspaced else text.split()
@@ -357,8 +365,19 @@ class Phrasebook:
 
     @cached_property
     def _reports(self) -> re.Pattern[str]:
-        reports = "|".join(map(self._pattern, self._actions["reports"]))
-        return re.compile(f"{self._start}(?:{reports})")
+        return self._action_pattern("reports")
+
+    @cached_property
+    def _outcomes(self) -> re.Pattern[str]:
+        return self._action_pattern("outcomes")
+
+    @cached_property
+    def _open(self) -> re.Pattern[str]:
+        return re.compile(f"{self._start}{self._any(self._actions['open'])}")
+
+    def _action_pattern(self, name: str) -> re.Pattern[str]:
+        patterns = "|".join(map(self._pattern, self._actions[name]))
+        return re.compile(f"{self._start}(?:{patterns})")
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
@@ -494,6 +513,12 @@ def reports_action(text: str) -> bool:
     """Whether a text reports in any language that something was done for the customer."""
     words = plain(text)
     return any(book.reports_action(words) for book in all_books().values())
+
+
+def reports_outcome(sentence: str) -> bool:
+    """Whether a sentence says what was done or agreed, in one of the languages with `outcomes`."""
+    normalized = NormalizedText.of(sentence)
+    return any(book.reports_outcome(normalized) for book in all_books().values())
 
 
 @call_once

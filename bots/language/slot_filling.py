@@ -37,7 +37,7 @@ _MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
 # The maximum number of words of a name or place. Longer texts are answers only if they contain
 # digits, as postal addresses do.
 _MAX_NAME_WORDS = 8
-# The maximum number of words around an e-mail address or phone number that the bot has not asked
+# The maximum number of words around an email address or phone number that the bot has not asked
 # for, if no words introduce it.
 _MAX_BESIDE = 2
 # If there are more words around a requested value, the message also says something else.
@@ -158,7 +158,7 @@ def read(
 def read_unasked(
     fields: Sequence[Field], text: str, *, language: str
 ) -> tuple[dict[str, str], bool]:
-    """The e-mail address and phone number that a message clearly gives.
+    """The email address and phone number that a message clearly gives.
 
     Also returns whether the message says nothing else. A sentence clearly gives an address or a
     number if it contains only one of them, and either introduces it ("my mail is …") or says hardly

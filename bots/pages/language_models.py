@@ -34,9 +34,9 @@ class ModelForm(SettingsForm):
     shapes = (LanguageModelDto,)
     settings = (
         Setting(
-            "base_url", gettext_lazy("Address"),
+            "base_url", gettext_lazy("URL"),
             gettext_lazy(
-                "The address of a public server with an OpenAI-compatible API. Leave out the last"
+                "The URL of a public server with an OpenAI-compatible API. Leave out the last"
                 " part, such as /chat/completions or /embeddings."
             ),
             attrs={"placeholder": "https://api.openai.com/v1"},
@@ -160,7 +160,7 @@ class LanguageModelAdmin(TenantAdmin):
         form.offer("bot", [("", gettext("All bots")), *bots.names(client).items()])
         if any(row.api_key for row in language_models.list_for_client(client)):
             form.fields["api_key"].help_text = gettext(
-                "Stored encrypted and never shown. Leave empty to keep the one that is saved."
+                "Stored encrypted and never shown. Leave empty to keep the saved one."
             )
 
         def act(data: dict[str, Any]) -> HttpResponse:

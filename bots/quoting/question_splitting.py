@@ -12,7 +12,7 @@ from bots.quoting.search import SearchResult
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
-# Enough for eight long words. A longer text is a run of digits, which is not worth encoding twice.
+# Enough for eight long words. Longer ones, such as runs of digits, are not worth encoding twice.
 MAX_FOLLOW_UP_CHARACTERS = 200
 # A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5
@@ -30,8 +30,8 @@ _AND = re.compile(
     rf"(?={language_data.pattern('questions', 'interrogatives')}\b)",
     re.IGNORECASE,
 )
-# Matches the beginning of a follow-up, such as "and". "Y a-t-il ...?" and "¿Hay ...?" begin
-# differently: they ask whether there is something.
+# Matches the beginning of a follow-up, such as "and". The Spanish "y" (and) must not match in
+# "Y a-t-il ...?", nor the Vietnamese "hay" (or) in "¿Hay ...?".
 _OPENER = re.compile(
     rf"^\W*{language_data.pattern('questions', 'openers')}\b"
     rf"(?!{language_data.pattern('questions', 'not_openers')})[\s,]*",
@@ -75,7 +75,7 @@ def find(
 ) -> tuple[Part, ...]:
     """The questions of a message, each with what was found for it.
 
-    If none of several questions has a result that passes, the message counts as one question.
+    If none of several questions has a result that reaches `threshold`, the message counts as one.
     `topics` are earlier questions that were answered, the latest first.
     """
     texts = split(text)
@@ -137,8 +137,8 @@ def _found(
         filtered = _about(both, own - _own_words(topic) or own, min_share=_OWN_COVER)
         filtered = _about(filtered, _own_words(topic), min_share=_SOME_COVER)
     if not filtered.hits and _is_open(text):
-        # The confidence can't tell a new topic ("And the pool?") from a follow-up, and "when do I
-        # return it?" is not about everything that is returned. So words must be covered.
+        # The confidence can't tell a new topic ("And the pool?") from a follow-up, and is high for
+        # any passage about returns if "when do I return it?" is asked. So words must be covered.
         min_share = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
         filtered = _about(alone.result, own, min_share=min_share)
     elif not filtered.hits:

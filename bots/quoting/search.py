@@ -538,7 +538,7 @@ class Index:
         return self._words
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers about another thing: dogs, if the question is on cats."""
+        """The indexes of written answers about other things: dogs if the question is about cats."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)

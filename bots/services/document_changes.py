@@ -22,7 +22,7 @@ DELETION: dict[str, Any] = {"is_deleted": True}
 
 class DeletionHeld(ApiError):
     code, status = "deletion_held", 409
-    detail = gettext_noop("The deletion of this document is on hold. Discard the deletion first.")
+    detail = gettext_noop("This document's deletion is on hold. Discard the deletion first.")
 
 
 def change(document: Document, columns: Mapping[str, Any], **training: Any) -> None:

@@ -72,10 +72,10 @@ class Uploaded:
 
 
 def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
-    """Store files as documents and queue their training; returns documents and refused files.
+    """Store files as documents and queue their training.
 
     If the bot already has a file, the existing document is returned, and trained again if its
-    training had failed. If no file is accepted, raises an error that lists them all.
+    training had failed. If no file is accepted, raises DocumentLimit or an error that lists them.
     """
     accepted: list[tuple[int, File, str]] = []
     refused: list[RefusedFile] = []

@@ -1,20 +1,23 @@
 """Chooses the engine for a client or bot, charges for its work, and defines its API errors."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.expressions import Combinable
 
-from bots.engine import Capability, Engine
+from bots.engine import Capability, Engine, text_tasks
 from bots.engine.extractive import ExtractiveEngine
+from bots.engine.groundedness import SourceCheck
 from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.sentences import statements
 from bots.engine.text_tasks import Draft, Task, Written
-from bots.engine.types import EngineError, Recording
+from bots.engine.types import EngineError, Question, Recording
 from bots.models import Bot, LanguageModel, ModelPurpose
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
@@ -118,10 +121,17 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
 
 @dataclass
 class MeteredWork:
-    """One task for a client, charged when it ends."""
+    """The work on one result for a client, charged when it ends.
+
+    All its tasks together have `LLM_DEADLINE_SECONDS`.
+    """
 
     engine: Engine
     _charge: credits.Reservation
+    _tokens: int = 0
+    _ends_at: float = field(
+        default_factory=lambda: time.monotonic() + settings.LLM_DEADLINE_SECONDS
+    )
 
     @property
     def is_written(self) -> bool:
@@ -130,21 +140,36 @@ class MeteredWork:
 
     def complete(self, task: Task[Draft]) -> Draft:
         """Have the model carry out a task, and charge the tokens used."""
-        return self._settle(
-            self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
-        )
+        return self._settle(self.engine.complete(task, deadline_seconds=self._seconds_left))
+
+    def confirms(self, text: str, sources: Sequence[str]) -> bool:
+        """Whether the sources support every statement of a text, by their words and by the model's
+        judgment. False also if the model does not judge."""
+        found, check = statements(text), SourceCheck(sources)
+        if not all(map(check.mostly_supports, found)):
+            return False
+        nobody = Question("", language="", instructions="", history=(), snippets=())
+        try:
+            verdict = self.complete(text_tasks.judge(found, (), "\n".join(sources), nobody))
+        except EngineError:
+            return False
+        return set(verdict.held) == set(range(1, len(found) + 1))
 
     def transcribe(self, recording: Recording) -> str:
         """Have the model transcribe a recording; charges the tokens used, or 1,000 for each started
         minute if the server counts none."""
         return self._settle(
-            self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+            self.engine.transcribe(recording, deadline_seconds=self._seconds_left)
         ).text
 
     def _settle(self, written: Written[Draft]) -> Draft:
-        tokens = written.usage.prompt_tokens + written.usage.completion_tokens
-        self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
+        self._tokens += written.usage.prompt_tokens + written.usage.completion_tokens
+        self._charge.used = credits.price_of_tokens(self._tokens, price=self.engine.price)
         return written.draft
+
+    @property
+    def _seconds_left(self) -> float:
+        return self._ends_at - time.monotonic()
 
     def make_free(self) -> None:
         """Charge nothing, since the result is no longer needed."""

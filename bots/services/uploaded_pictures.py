@@ -29,7 +29,7 @@ _FAULTS = {
 
 
 class PictureTooLarge(TooLarge):
-    detail = gettext_noop("The image is too large. Choose one of up to 5 MB.")
+    detail = gettext_noop("The image is too large. Choose one up to 5 MB.")
     place = ("body", "file")
 
 

@@ -161,7 +161,8 @@ class BotDto(Shape):
         ),
     ] = Field(
         default_factory=dict,
-        description="Welcome messages by language, at most 2,000 characters each.",
+        description="Welcome messages by language, at most 2,000 characters each; 422 for a new"
+        " text in a language that is not in `languages`, unless that list is empty.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
     terms: dict[Language, Terms] = Field(
@@ -298,7 +299,7 @@ class BotDto(Shape):
 
 
 def found_setup(bot: Bot) -> dict[str, bool]:
-    """Which `SETUP_STEPS` we detect to be done; for an unsaved bot, only the first can be."""
+    """Which `SETUP_STEPS` are done, by the bot's data; for an unsaved bot, at most the first."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
         "prompt_setup": getattr(bot, "has_prompt", False),

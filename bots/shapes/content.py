@@ -130,7 +130,7 @@ IS_ANSWERING = (
 
 
 class HeldChange(Shape):
-    """A change to a document that the bot uses, which is not live yet."""
+    """A change, not live yet, to a document that the bot uses."""
 
     is_deleted: bool = Field(description="Whether the document will be deleted.")
     title: str | None = Field(description="The new title or question; null: unchanged.")

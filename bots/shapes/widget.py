@@ -89,7 +89,8 @@ class CustomerInfoField(Shape):
     label: dict[Language, Label] = Field(
         min_length=1,
         max_length=50,
-        description="The field's name as customers see it, by language; at least one.",
+        description="The field's name as customers see it, by language; at least one. Only the"
+        " bot's languages are allowed, unless its list of languages is empty.",
     )
     type: FieldType = Field(
         description="The type of the answer: `text` (at most 500 characters), `email`, `phone`,"
@@ -100,12 +101,14 @@ class CustomerInfoField(Shape):
         default_factory=dict,
         max_length=50,
         description="The question that the bot asks for the value in a conversation, by language."
-        " If left out, the platform builds one from the label.",
+        " If left out, the platform builds one from the label. Only the bot's languages are"
+        " allowed, unless its list of languages is empty.",
     )
     options: list[Option] = Field(
         default_factory=list,
         max_length=MAX_OPTIONS,
-        description=f"The options of a `select`, 1..{MAX_OPTIONS}; empty for all other types.",
+        description=f"The options of a `select`, 1..{MAX_OPTIONS} with distinct values; empty for"
+        " all other types.",
     )
     ask_before_chat: bool = Field(
         False,

@@ -1,5 +1,6 @@
 """What an author hid is not read; what stands in a file is read in its place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.ingest.extraction.missing_spaces import lacks_spaces
+from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
-from bots.tests.test_office_files import words, xlsx_bytes
+from bots.tests.test_office_files import pptx_bytes, shape, slide, words, xlsx_bytes
+from bots.tests.test_open_formats import odt
 
 PLAIN = "The bakery opens at seven. The bread of the day is made from rye, and it keeps for a week."
 TEXT_BOX = (
@@ -63,6 +65,50 @@ def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
     seen = run(" Seen.", NOT_HIDDEN)
     body = f"<w:p>{run('Tea costs two euros.')}{hidden}{seen}</w:p>"
     assert word(tmp_path, body) == "[] Tea costs two euros. Seen."
+
+
+STRUCK = [
+    ("Old price: ~40~, new price: 30", "Old price: […], new price: 30"),
+    ("Old price: ~40~ new price: 30", "Old price: […] new price: 30"),
+    ("Tickets cost ~40 euros~.", "Tickets cost […]."),
+    ("Tickets cost 30 euros ~40 euros~", "Tickets cost 30 euros […]"),
+    ("Tickets cost ~40~ 30 euros.", "Tickets cost 30 euros."),
+    ("~Tickets cost 40 euros.~ Dogs are free.", "Dogs are free."),
+    ("Dogs are free. ~Tickets cost 40 euros.~", "Dogs are free."),
+    ("~40~, now 30 euros", "[…], now 30 euros"),
+]
+
+
+def struck_pdf(tmp_path: Path, before: str, struck: str, after: str) -> str:
+    """The first line of a page in Courier with a rule through its struck-out letters."""
+    start, width = 60 + 6.6 * len(before), 6.6 * len(struck.rstrip())
+    lines = drawn((60, 700, before + struck + after), (60, 640, SPACED[0]), (60, 620, SPACED[1]))
+    data = pdf_bytes(lines + f"\n{start} 703.2 {width} .6 re f".encode())
+    text = read(tmp_path, "a.pdf", data.replace(b"/Helvetica", b"/Courier"))
+    return text.partition(SPACED[0])[0].strip()
+
+
+@pytest.mark.parametrize(("written", "shown"), STRUCK)
+def test_struck_out_words_leave_no_torn_sentence(tmp_path: Path, written: str, shown: str) -> None:
+    before, struck, after = written.split("~")
+    page = f"<!doctype html><body><p>{before}<s>{struck}</s>{after}</p><p><s>40</s></p>"
+    styled = re.sub("<s>(.*?)</s>", r"<u style='text-decoration: line-through'>\1</u>", page)
+    gone = f"<w:p>{run('40', '<w:strike/>')}</w:p>"
+    body = f"<w:p>{run(before)}{run(struck, '<w:strike/>')}{run(after)}</w:p>"
+    cells = f"<r><t>{before}</t></r><r><rPr><strike/></rPr><t>{struck}</t></r><r><t>{after}</t></r>"
+    box = f"{before}</a:t></a:r><a:r><a:rPr strike='sngStrike'/><a:t>{struck}</a:t></a:r><a:r><a:t>"
+    span = f'<text:span text:style-name="S">{struck}</text:span>'
+    texts = [
+        read(tmp_path, "a.html", page.encode()),
+        read(tmp_path, "b.html", styled.encode()),
+        read(tmp_path, "a.md", f"{before}~~{struck}~~{after}\n\n~~40~~\n".encode()),
+        word(tmp_path, body + gone),
+        read(tmp_path, "a.xlsx", xlsx_bytes(f'<row><c t="inlineStr"><is>{cells}</is></c></row>')),
+        read(tmp_path, "a.pptx", pptx_bytes(slide(shape(box + after)))),
+        read(tmp_path, "a.odt", odt(f"<text:p>{before}{span}{after}</text:p>")),
+        struck_pdf(tmp_path, before, struck, after),
+    ]
+    assert [text.partition("] ")[2] for text in texts] == [shown] * len(texts)
 
 
 @pytest.mark.parametrize("back", ['<w:shd w:fill="0000FF"/>', '<w:highlight w:val="red"/>'])
@@ -271,6 +317,38 @@ def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     assert "1 of 3 pages have no text" in text.warning
 
 
+def placed_words(line: str, *, y: int, space: float, glyphs: bool = False) -> bytes:
+    """A line in Courier whose words, or letters, are each placed by a matrix of their own."""
+    width, x, shown = 0.6 * 11, 60.0, ""
+    for word in line.split():
+        parts = list(word) if glyphs else [word]
+        for number, part in enumerate(parts):
+            shown += f"1 0 0 1 {x + width * number:.2f} {y} Tm ({part}) Tj "
+        x += width * len(word) + space * 11
+    return f"BT /F1 11 Tf {shown}ET".encode()
+
+
+@pytest.mark.parametrize("space", [0.14, 0.2, 0.278, 0.35])
+@pytest.mark.parametrize("glyphs", [False, True])
+def test_words_of_a_pdf_that_are_placed_one_by_one(
+    tmp_path: Path, *, space: float, glyphs: bool
+) -> None:
+    lines = SPACED[:8]
+    shown = b"\n".join(
+        placed_words(line, y=760 - 18 * n, space=space, glyphs=glyphs)
+        for n, line in enumerate(lines)
+    )
+    data = pdf_bytes(shown).replace(b"/Helvetica", b"/Courier")
+    assert read(tmp_path, "a.pdf", data) == "[] " + "\n".join(lines)
+
+
+def test_letters_of_a_pdf_that_are_spaced_evenly_stay_a_word(tmp_path: Path) -> None:
+    letters = placed_words("D O N A T I O N S", y=742, space=0.16, glyphs=True)
+    shown = b"\n".join([drawn((60, 760, SPACED[0])), letters, drawn((60, 724, SPACED[1]))])
+    data = pdf_bytes(shown).replace(b"/Helvetica", b"/Courier")
+    assert "DONATIONS" in read(tmp_path, "a.pdf", data)
+
+
 GLUED = (
     "nineintheevening.Ticketscost12eurosforadultsand6eurosforchildren",
     "reservation,whichyoucanmakebyphone0301234567orattheharbour,on",
@@ -287,6 +365,35 @@ def test_a_paragraph_of_a_pdf_without_spaces(tmp_path: Path) -> None:
         with pytest.raises(ExtractError) as caught:
             read(tmp_path, "a.pdf", pdf_bytes(shown))
         assert caught.value.code == "unreadable", texts
+
+
+@pytest.mark.parametrize(
+    "glued",
+    [GLUED[0], "Theferryleavesthenorthernharbouratseveninthemorning"],
+)
+def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> None:
+    lines = [*SPACED[:4], glued, *SPACED[4:7]]
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes(drawn(*((60, 760 - 18 * n, line) for n, line in enumerate(lines)))))
+    text = extraction.extract(path, file_name="a.pdf")
+    shown = "\n".join(section.text for section in text.sections)
+    assert glued not in shown
+    assert all(line in shown for line in SPACED[:7])
+    assert "1 of 1 pages have lines without spaces" in text.warning
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "createConversationSummary",
+        "Montag,Dienstag,Mittwoch,Donnerstag,Freitag",
+        "Rechtsschutzversicherungsgesellschaften",
+        "d36e42af04338f4687adc851a8820b252f355aef6cee5da66fd68d892c0123cd",
+        "https://www.ferry.example/timetables/northern-harbour/evening-and-morning-timetables",
+    ],
+)
+def test_a_line_of_one_long_word_is_not_glued(line: str) -> None:
+    assert not is_glued(line)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def _streamed(text: str) -> None:
 
 def _looked_up(text: str) -> None:
     check = SourceCheck([SOURCE])
-    check.unsupported_facts(text), check.supports(text), check.shared_words(text)
+    check.unsupported_facts(text), check.supports(text), check.mostly_supports(text)
     SourceCheck([text]).supports("We have sent 3 parcels for 200 euros to shop.example by January.")
 
 
@@ -149,7 +149,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             verifiable_facts.facts_of, verifiable_facts.figures_of, verifiable_facts.readable,
             verifiable_facts.digits_of, sentences.sentences,
             sentences.statements, intents.asks_for_person, tools.truncate_result, tools.storable,
-            phrasebook.reports_action,
+            phrasebook.reports_action, phrasebook.reports_outcome,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of,
             quantity_matching.amounts, question_splitting.split, question_splitting.may_follow_up,
@@ -200,6 +200,9 @@ CALLS: dict[Callable[..., Any], Call] = {
     sentiment.analyse: lambda text: sentiment.analyse([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
+    embedding.is_nearer: lambda text: embedding.is_nearer(
+        text, [(SOURCE, "vi")], [SOURCE], language="en"
+    ),
     embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
     detection.is_surely_other: lambda text: detection.is_surely_other(text, "en"),
     prompting.language_request: lambda text: prompting.language_request(text, "en"),
@@ -212,7 +215,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         text, max_words=9, language="en"
     ),
     rule_based_summary.of_conversation: lambda text: rule_based_summary.of_conversation(
-        [Line("customer", text)], language="en", tags=(), sentiment=None
+        [Line("customer", text), Line("assistant", text)], language="en", tags=(), sentiment=None
     ),
 }  # fmt: skip
 # Of what a client configures, or of single words and figures that others have cut out.

@@ -285,7 +285,7 @@ def test_the_site_says_the_stage_and_that_a_document_takes_long(ann, bot):
     browser, page = Browser(), reverse("admin:bots_bot_content", args=[bot.pk])
     browser.force_login(ann.user)
     short = browser.get(page).content.decode()
-    assert "in use, search still improving" in short
+    assert "in use, search is still improving" in short
     assert "long document" not in short
     Document.objects.update(started_at=datetime.now(UTC) - timedelta(minutes=7))
     assert "long document, 7 minutes so far" in browser.get(page).content.decode()

@@ -111,8 +111,9 @@ class DocumentViewSet(TenantViewSet):
 
         A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
         `document.failed` tell the result. For a file that the bot already has, the existing
-        document is returned. If no file can be accepted: 413, 422, or 409 `document_limit` if the
-        bot has 500 uploaded files.
+        document is returned. If the bot's `hold_back_worse` is true, new documents may first wait
+        for a golden run: see `is_held`. If no file can be accepted: 413, 422, or 409
+        `document_limit` if the bot has 500 uploaded files.
         """
         uploaded = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in uploaded.documents]
@@ -143,7 +144,8 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
-        """Download the original file; for a crawled page, its content as fetched."""
+        """Download the original file; for a crawled page, its content as fetched, and for a written
+        text or answer, a text file. 404 `file_missing` if the stored file is lost."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
 
@@ -153,8 +155,10 @@ class DocumentViewSet(TenantViewSet):
     ) -> DocumentDto:
         """Set whether a document takes precedence, and the period in which its text is used.
 
-        The bot uses no document before `valid_from` or after `valid_to`, important or not. 409
-        `deletion_held` if the document's deletion is held back.
+        The bot uses no document before `valid_from` or after `valid_to`, important or not. If the
+        bot's `hold_back_worse` is true, the change may first wait for a golden run: then it is only
+        in `held_change`, and the other fields have the old values. 409 `deletion_held` if the
+        document's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return DocumentDto.from_row(
@@ -190,8 +194,9 @@ class TextViewSet(TenantViewSet):
         """Train the bot on a text.
 
         A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
-        and `document.failed` tell the result. 409 `source_exists` if the bot already has this text,
-        `document_limit` if it has 500 texts.
+        and `document.failed` tell the result. If the bot's `hold_back_worse` is true, the text may
+        then wait for a golden run, until which `is_answering` is false. 409 `source_exists` if the
+        bot already has this text, `document_limit` if it has 500 texts.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -240,7 +245,9 @@ class QuestionAnswerViewSet(TenantViewSet):
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
         questions, it is a source like any document. A worker trains it; *Get Question Answer By Id*
-        shows the progress. 409 `source_exists` if the bot already has this question,
+        shows the progress, and the events `document.trained` and `document.failed` tell the result.
+        If the bot's `hold_back_worse` is true, the answer may then wait for a golden run, until
+        which `is_answering` is false. 409 `source_exists` if the bot already has this question,
         `document_limit` if it has 2,000 questions.
         """
         bot = bots.get(self.client, bot_id)
@@ -334,7 +341,8 @@ class WebUrlViewSet(TenantViewSet):
 class CustomerInfoViewSet(TenantViewSet):
     @operation("AI / train", "Update Customer Info Field", access=TRAINER)
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
-        """Replace the fields that the bot asks a customer for."""
+        """Replace the fields that the bot asks a customer for. Values that customers have given
+        are kept."""
         return customer_info.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER)

@@ -34,9 +34,12 @@ class LanguageModelViewSet(TenantViewSet):
         """Set the default model for all of your bots or, with `bot_id`, one bot's own model.
 
         It is used from the next reply on. Its failures are handled like those of the platform's
-        model. `purpose=embeddings` sets the encoder for all of your bots: it is used once it has
-        encoded all passages (`indexed_percent`); while it fails, the search uses words only. 422 if
-        the body's `bot_id` or `purpose` differs from the query's; the body may leave them out.
+        model. Settings left out keep their value, or get their default in a new model.
+        `purpose=embeddings` sets the encoder for all of your bots, so it takes no `bot_id` (422):
+        it is used once it has encoded all passages (`indexed_percent`); while it fails, the search
+        uses words only. Another URL or model encodes them anew. 422 if the body's `bot_id` or
+        `purpose` differs from the query's; the body may leave them out. 422 for a key without
+        https.
         """
         row = language_models.store(
             self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose
@@ -45,7 +48,11 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204, also={404: Error})
     def destroy(self, query: LanguageModelQuery) -> None:
-        """Remove the model and its key; does nothing if none is connected."""
+        """Remove the model and its key; does nothing if none is connected.
+
+        Bots then use your default model or, without one, the platform's; without any, they quote
+        their documents. Without an encoder of your own, the search uses the platform's.
+        """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
     @operation("bot", "Test Language Model", access=ADMIN, also={404: Error}, waits=True)

@@ -34,7 +34,7 @@ _LINKED = "instagram_business_account"
 
 
 class Photoapp(Messenger):
-    """Sends cannot carry our id, so an echo is matched by its `mid` or its text."""
+    """Sent messages cannot carry our id, so their echoes are matched by `mid` or text."""
 
     channel = "photoapp"
     app = GraphApp("photoapp", "PHOTOAPP_API_URL")

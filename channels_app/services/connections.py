@@ -468,7 +468,7 @@ def mark_error(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_working(connection: ChannelConnection) -> None:
-    """Clear a connection's error after a message was sent."""
+    """Clear a connection's error."""
     ChannelConnection.objects.filter(pk=connection.pk, status=ConnectionStatus.ERROR).update(
         status=ConnectionStatus.CONNECTED, last_error="", failing_since=None
     )

@@ -156,8 +156,8 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
 
 
 def _find_by_old_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
-    """The customer who had the old ids; None if unknown, or if the customer
-    got the number only after the change."""
+    """The customer who had the old ids; None if unknown, or if the customer got the number only
+    after the change."""
     identity = find(connection, item)
     if identity is None or identity.created_at <= item.at:
         return identity

@@ -577,7 +577,7 @@ def _store_report(
 
 
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
-    """Mark a send that the provider accepted but did not deliver as failed, with the same
+    """Mark as failed a send that the provider accepted but did not deliver. It has the same
     consequences as a refused call."""
     chat = conversations.lock(send.message.conversation)
     error = ProviderError(item.kind or Kind.REQUEST, item.error)
@@ -656,8 +656,8 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
     """Note in the chat that a customer blocked or unblocked the account.
 
-    A block closes the reply window. After an unblock, it reopens at once on a channel without a
-    time limit, and otherwise with the customer's next message.
+    A block closes the reply window. After an unblock, the window reopens at once on a channel
+    without a time limit, and otherwise with the customer's next message.
     """
     chat = _current_chat(connection, identities.find(connection, item))
     if chat is None:

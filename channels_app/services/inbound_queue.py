@@ -114,7 +114,7 @@ def _rows(
 
 
 def _processed(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of these items that were already processed. All items are of one account."""
+    """The keys of the items that were already processed. All items belong to one account."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
@@ -364,7 +364,7 @@ def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool
 
 def _ignore_blocked(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
     """Mark an action of a blocked customer as unsupported, so that no conversation shows it. Only
-    the customer's ids are stored, since the next item may contain only the other id."""
+    the customer's ids are stored, since a later item may contain only one of the two."""
     with jobs.commit(is_progress=True):
         changes = {"outcome": Outcome.UNSUPPORTED, "kind": "customer_blocked", "error": ""}
         is_mine = _waiting(pk=row.pk).update(**changes)

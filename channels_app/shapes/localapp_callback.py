@@ -74,5 +74,5 @@ class LocalappConsentAnswer(Tolerant):
     @field_validator("state", mode="before")
     @classmethod
     def _first(cls, value: Any) -> Any:
-        """Take the first of two: our own URL contains the state, and the provider may add it."""
+        """The first `state` if there are two: our URL contains it, and the provider may add it."""
         return value[0] if isinstance(value, list) and value else value

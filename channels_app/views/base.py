@@ -105,12 +105,16 @@ class ChannelViewSet(TenantViewSet):
         """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
         on.
 
-        An already disconnected account stays as it is. 404 if the bot never had an account.
+        Where the provider has a call for it, it is asked to send no more events, unless another
+        account needs them; if that fails, `last_error` says so. In the account's conversations,
+        `can_reply` becomes false. An already disconnected account stays as it is. 404 if the bot
+        never had an account.
         """
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without
+        internal notes."""
         return channel_messages.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
@@ -118,11 +122,15 @@ class ChannelViewSet(TenantViewSet):
 
         A 201 means that the message is stored. It is sent afterwards; its `status` and the events
         `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
-        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
-        message is more than 24 hours old and you give no `tag` (telegram has no such limit),
-        `already_assigned` if another agent has the conversation (unless you are an owner or an
-        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the account cannot send.
+        the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if the customer
+        has never written to the account.
+
+        409 `reply_window_closed` if the customer's last message is more than 24 hours old and you
+        give no `tag` (telegram has no such limit), `already_assigned` if another agent has the
+        conversation (unless you are an owner or an admin), `chat_ended` if it has ended, or with
+        `recipient_id` if all of the customer's conversations have, `channel_not_connected` if the
+        account cannot send, `client_message_id_taken` if another sender's message, or a note, has
+        this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)
@@ -153,7 +161,9 @@ class CallbackViewSet(OperationViewSet):
         provider when the account was connected; 401 `bad_signature` if it is missing or wrong, or
         if no such account is connected. The body is stored before the response; afterwards the
         event is processed once, however often it is sent. The response may be a call of the
-        provider's API, such as the confirmation that a tapped button waits for.
+        provider's API, such as the confirmation that a tapped button waits for. A body that cannot
+        be read gets a 200 too, since sending it again would not help. 503 `client_frozen` while the
+        account's company is being moved: the provider sends the event again.
         """
         return self.receive(request)
 
@@ -162,8 +172,10 @@ class CallbackViewSet(OperationViewSet):
 
         The header `X-Hub-Signature-256` has `sha256=` and the body's HMAC-SHA256 with the app's
         secret, in hexadecimal; 401 `bad_signature` if it is missing or wrong. The body is stored
-        before the response; afterwards each event is processed once, however often it is sent. 503
-        `channel_not_configured` if the platform has no app secret.
+        before the response; afterwards each event is processed once, however often it is sent. A
+        body that cannot be read gets a 200 too, since sending it again would not help. 503
+        `channel_not_configured` if the platform has no app secret, `client_frozen` while the
+        company of one of the accounts is being moved: the provider sends the events again.
         """
         # Use read(), since a callback may be larger than the API's own limit on bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)

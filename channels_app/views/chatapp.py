@@ -69,10 +69,14 @@ class ChatappViewSet(ChannelViewSet):
         `recipient_id` is the customer's number (digits) or id at the business. A 201 means that the
         message is stored. It is sent afterwards; its `status` and the events `message.delivered`,
         `message.read` and `message.failed` tell the outcome. If no agent has the conversation, it
-        is assigned to you. 409 `reply_window_closed` if the customer's last message is more than 24
-        hours old, `already_assigned` if another agent has the conversation (unless you are an owner
-        or an admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the number cannot send.
+        is assigned to you; if it is snoozed, it reopens. 404 if the customer has never written to
+        the number.
+
+        409 `reply_window_closed` if the customer's last message is more than 24 hours old,
+        `already_assigned` if another agent has the conversation (unless you are an owner or an
+        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
+        conversations have, `channel_not_connected` if the number cannot send,
+        `client_message_id_taken` if another sender's message, or a note, has this id.
         """
         return super().send(client_id, bot_id, body)
 
@@ -103,7 +107,7 @@ class ChatappViewSet(ChannelViewSet):
         afterwards; its `status` and the events `message.delivered`, `message.read` and
         `message.failed` tell the outcome. Before that, the template is fetched from the provider:
         if this fails, the response is a 502, and nothing is stored or sent. If no agent has the
-        conversation, it is assigned to you.
+        conversation, it is assigned to you; if it is snoozed, it reopens.
 
         With `consent`, you may also send it to a number that has never written to the bot, which
         opens a conversation; without it, such a number is a 404. If all conversations of a
@@ -116,7 +120,8 @@ class ChatappViewSet(ChannelViewSet):
         `customer_opted_out` if the customer wants no messages, or no offers and the template is
         `marketing`, `already_assigned` if another agent has the conversation (unless you are an
         owner or an admin), `chat_ended` if it has ended, `channel_not_connected` if the bot has no
-        number that can send.
+        number that can send, `client_message_id_taken` if another sender's message, or a note, has
+        this id.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

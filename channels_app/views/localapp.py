@@ -59,11 +59,15 @@ class LocalappViewSet(ChannelViewSet):
 
         A 201 means that the message is stored. It is sent afterwards; its `status` and the events
         `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
-        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
-        message is more than seven days old (this channel has no `tag` for later messages),
-        `already_assigned` if another agent has the conversation (unless you are an owner or an
-        admin), `chat_ended` if it has ended, or with `recipient_id` if all of the customer's
-        conversations have, `channel_not_connected` if the account cannot send.
+        the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if the customer
+        has never written to the account.
+
+        409 `reply_window_closed` if the customer's last message is more than seven days old (this
+        channel has no `tag` for later messages), `already_assigned` if another agent has the
+        conversation (unless you are an owner or an admin), `chat_ended` if it has ended, or with
+        `recipient_id` if all of the customer's conversations have, `channel_not_connected` if the
+        account cannot send, `client_message_id_taken` if another sender's message, or a note, has
+        this id.
         """
         return super().send(client_id, bot_id, body)
 
@@ -96,7 +100,9 @@ class LocalappCallbackViewSet(CallbackViewSet):
         The header `X-ZEvent-Signature` has `mac=` and a signature with the webhook's key; 401
         `bad_signature` if it is missing or wrong. The body is stored before the response;
         afterwards the event is processed once, however often it is sent. A call without an event
-        and a signature, with which the provider checks the URL, gets a 200. 503
-        `channel_not_configured` if the platform has no key with which to verify the signature.
+        and a signature, with which the provider checks the URL, gets a 200, and so does a body that
+        cannot be read. 503 `channel_not_configured` if the platform has no key with which to verify
+        the signature, `client_frozen` while the account's company is being moved: the provider
+        sends the event again.
         """
         return super().receive(request)

@@ -68,8 +68,9 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Connect a page to the bot with a person's stored token; repeating it is safe.
 
-        409 `account_taken` if another bot has the page, `bot_has_account` if the bot has another
-        page, `token_missing` if no valid token is stored.
+        Its customers' messages then arrive as conversations of the bot. 409 `account_taken` if
+        another bot has the page, `bot_has_account` if the bot has another page, `token_missing` if
+        no valid token is stored. 502 `provider_refused` also if the person has no such page.
         """
         bot = self.bot(client_id, bot_id)
         if body.page_id is None:
@@ -86,8 +87,10 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Disconnect a page: its token is deleted, and its events are ignored from now on.
 
-        Without a `page_id`, the bot's page. An already disconnected page stays as it is. 404 if the
-        bot never had the page.
+        Without a `page_id`, the bot's page. The provider is asked to send no more events, unless
+        another account needs them; if that fails, `last_error` says so. In the page's
+        conversations, `can_reply` becomes false. An already disconnected page stays as it is. 404
+        if the bot never had the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)

@@ -57,6 +57,8 @@ _WITHOUT_CALLER = {
 _MEANINGS = {
     "channel_not_configured": "this server is not set up for the channel",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
+    "engine_unavailable": "the model gave no usable answer, and nothing was stored or charged: try"
+    " again",
     "idempotency_key_reused": "the key came with another body; this error has a `code`",
     "insufficient_credits": "the credits that are left do not cover the call",
     "invalid_visitor_token": "the Visitor-Token is wrong or has expired",
@@ -269,10 +271,14 @@ class OperationSchema(AutoSchema):
             (is_post, 409, "request_in_flight"),
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
             (declared.access.security, 503, "client_frozen"),
+            # Work that costs credits and that a model does, if there is one.
+            ({402, 503} <= declared.also.keys(), 503, "engine_unavailable"),
         ]
         codes = [code for applies, of, code in usual if applies and of == status]
         codes += [error.code for error in declared.errors if error.status == status]
-        plain = [CODES[status]] if status in CODES else []
+        # Without a credential to check, a 401 has the operation's own codes.
+        is_own = status == 401 and not declared.access.security
+        plain = [CODES[status]] if status in CODES and not is_own else []
         return sorted({*plain, *codes, *(self._named_codes() & codes_of(status))})
 
     def _named_codes(self) -> set[str]:

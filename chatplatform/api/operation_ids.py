@@ -1,4 +1,4 @@
-"""The `operationId` of each operation: a verb and a noun, and the name of a method in clients.
+"""The `operationId` of each operation: a verb and a noun; clients name their methods after it.
 
 Most ids are derived from the operation's name. The table holds the ids of operations whose name
 has another form or is not unique. An id never changes.

@@ -39,6 +39,7 @@ ANONYMOUS_ADDRESS = 1_200
 # that shows running work reloads every few seconds; the desk uses the API.
 PERSONS_PAGES = 600
 ADDRESS_PAGES = 1_200
+# A visitor's requests per minute that may cause a reply.
 VISITORS_REPLIES = 20
 # Replies to a visitor per `BURST_SECONDS`. Without this limit, many visitors could each send a
 # minute's messages at once, which is more than two cores can store.
@@ -132,7 +133,7 @@ def scaled(amount: int, factor: float = 1) -> int:
 
 
 def of_address(address: str) -> tuple[Quota, ...]:
-    """The quota of a caller without a valid credential: its address is counted."""
+    """The quota of a caller without a valid credential, counted by address."""
     return (Quota("address", counted_address(address), scaled(ANONYMOUS_ADDRESS)),)
 
 

@@ -218,8 +218,8 @@ class Shape(BaseModel):
     def copy_from(cls, row: object, **fields: Any) -> Self:
         """The shape of a stored row: `fields` as given, all other fields from the row's attributes.
 
-        Fields with `exclude=True` are left out. Nothing is validated: rows that an
-        older version stored must stay readable.
+        Fields with `exclude=True` are left out. Nothing is validated: rows that an older version
+        stored must stay readable.
         """
         return super().model_construct(
             **{name: fields[name] if name in fields else getattr(row, name) for name in cls._shown}

@@ -27,17 +27,17 @@ PURPOSES = (
 REFUSALS = {
     # One message for every result of a name lookup, so that nobody can probe for internal names.
     "not_public": gettext_noop(
-        "There's no such address on the public internet. Check the spelling. If your server is in a"
+        "There's no such address on the public internet. Check the spelling. If your server is on a"
         " private network, give it a public address."
     ),
     # The other messages depend only on the URL's text, so they reveal nothing about our network.
-    "not_an_address": gettext_noop("Enter a full address that starts with https:// or http://."),
+    "not_an_address": gettext_noop("Enter a full URL that starts with https:// or http://."),
     "private_address": gettext_noop(
-        "This address leads to your own computer or a private network, where we can't reach it."
+        "This address points to your own computer or a private network, where we can't reach it."
         " Enter the public address of your server."
     ),
     "other_port": gettext_noop("We only connect to ports 80 and 443. Use one of them."),
-    "with_user": gettext_noop("Remove the user name and password from the address."),
+    "with_user": gettext_noop("Remove the username and password from the URL."),
     "insecure": gettext_noop("Secrets are only sent to addresses that start with https://."),
 }
 _URL_START = re.compile(r"https?://[^/?#]", re.IGNORECASE)

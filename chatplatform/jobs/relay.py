@@ -26,7 +26,7 @@ POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
 # A poll over ten thousand waiting jobs takes tens of milliseconds. The relay then pauses for
 # PAUSE_FACTOR times the poll's duration, and no signal ends this pause. So jobs that arrive during
 # the pause are dispatched together, and a flood of signals costs at most a fifth of a core, except
-# where the maximum pause shortens it. The maximum pause is POLL_SECONDS after a poll that
+# where the maximum shortens the pause. The maximum is POLL_SECONDS after a poll that
 # dispatched jobs, else MAX_PAUSE_SECONDS. It exists because one slow poll, for example while the
 # database stalls, must not cause a long pause.
 PAUSE_FACTOR, MAX_PAUSE_SECONDS = 4, 2.0

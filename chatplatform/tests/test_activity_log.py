@@ -117,7 +117,7 @@ def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
     behaviour = browser.get(reverse("admin:bots_bot_behaviour", args=[bot.pk]))
     for page in (page_of(browser, bot), behaviour):
         shown = activity(page)
-        assert shown.count("Bot settings updated Default language, Style") == MOST_SHOWN
+        assert shown.count("Bot settings changed Default language, Style") == MOST_SHOWN
 
 
 def test_columns_without_a_form_have_the_names_of_their_model(ann):

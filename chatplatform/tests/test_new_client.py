@@ -88,7 +88,7 @@ def teach(screen, outside):
     press(screen, "Upload")
     screen.get_by_role("link", name="Add content").first.click()
     screen.get_by_role("link", name="Website", exact=True).click()
-    screen.get_by_label("Address").fill(outside.at("/help"))
+    screen.get_by_label("URL").fill(outside.at("/help"))
     press(screen, "Add website")
     run_jobs()
     # The page looks by itself whether they are read.

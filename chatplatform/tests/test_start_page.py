@@ -168,7 +168,7 @@ def test_a_lost_reader_finds_the_way_back(screen, problems):
     screen.goto("/no/such/path")
     screen.get_by_role("heading", name="Not found").wait_for()
     screen.get_by_role("link", name="Start page").click()
-    screen.get_by_role("link", name="API docs").wait_for()
+    screen.get_by_role("link", name="API documentation").wait_for()
     assert all("404" in problem for problem in problems)
     problems.clear()
 

@@ -110,10 +110,8 @@ class Application:
         return self.health if path.startswith("/health") else self.threads
 
     def body_limit(self, scope: dict[str, Any]) -> bodies.BodyLimit:
-        """The limit of the body; raises an error if the caller may not send it.
-
-        Runs in a thread.
-        """
+        """The size limit of the request's body; raises an error if the caller may not send it.
+        Runs in a thread."""
         empty = io.BytesIO()
         empty.size = 0  # type: ignore[attr-defined]
         signals.request_started.send(sender=self.__class__, environ={})

@@ -42,7 +42,7 @@ _MAX_BYTES_IN_MEMORY = 1_000_000
 # pace, the largest body would occupy the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
 # The maximum number of large bodies with one public key that a process reads at once: from one
-# address, and from all addresses. The latter may have two gigabytes in total.
+# address, and from all addresses. Those from all addresses may have two gigabytes in total.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).

@@ -68,7 +68,7 @@ class QuestionForm(OfBotForm):
         max_length=300,
         required=False,
         help_text=gettext_lazy(
-            "A title, file name, or address the answer must cite. Leave empty for any source."
+            "A title, file name, or URL the answer must cite. Leave empty for any source."
         ),
     )
     expected_words = forms.CharField(
@@ -96,8 +96,14 @@ class QuestionForm(OfBotForm):
             number = {"number": at + 1}
             for part, label, longest in (
                 ("question", gettext("Message %(number)s"), 300),
-                ("words", gettext("Expected words in answer %(number)s, separated by commas"), 300),
-                ("answer", gettext("What answer %(number)s should say"), 500),
+                (
+                    "words",
+                    gettext(
+                        "Expected words in the answer to message %(number)s, separated by commas"
+                    ),
+                    300,
+                ),
+                ("answer", gettext("Expected answer to message %(number)s"), 500),
             ):
                 attrs = {"aria-label": label % number, "placeholder": _PLACEHOLDERS[part]}
                 field = forms.CharField(
@@ -167,8 +173,8 @@ class GoldenQuestionAdmin(TenantAdmin):
     changes in the audit log."""
 
     intro = gettext_lazy(
-        "Questions with the answer you expect. Run a test to see whether your bot still answers"
-        " them."
+        "Questions with the answers you expect. Run a test to see whether your bot still gets them"
+        " right."
     )
     list_display = (
         "question", "follow_ups", "bot", "expected_source", "words", "origin", "created_at",

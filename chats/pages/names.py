@@ -53,7 +53,7 @@ def customer_name(
     channel: str | None = None,
     began: datetime | None = None,
 ) -> str:
-    """The customer's name, e-mail address or phone number. If none is known, "Visitor" with the
+    """The customer's name, email address or phone number. If none is known, "Visitor" with the
     location or channel, and the time `began` or else the time when the customer was created."""
     known = customer.name or customer.email or customer.phone
     if known:

@@ -53,7 +53,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
             "declined": gettext_lazy("Customer declined"),
             "approval_needed": gettext_lazy("Waiting for an agent's approval"),
             "done": gettext_lazy("Agent approved"),
-            "agent_declined": gettext_lazy("Agent declined"),
+            "agent_declined": gettext_lazy("Agent rejected"),
         },
     ),
     "details": (

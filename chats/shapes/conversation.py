@@ -294,7 +294,7 @@ class TranscriptQuery(Shape):
 class TranscriptMail(Shape):
     """The recipient of a transcript."""
 
-    email: Email = Field(description="The e-mail address.", examples=["zoe@example.com"])
+    email: Email = Field(description="The email address.", examples=["zoe@example.com"])
     timezone: ReadersTimeZone = None
 
 
@@ -369,7 +369,7 @@ class ChatsQuery(Page):
     q: Text | None = Field(
         None,
         description="Words or parts of words that all occur in one message, or a part of the"
-        " customer's name, e-mail address or external id, or the beginning of the conversation's"
+        " customer's name, email address or external id, or the beginning of the conversation's"
         " code. Only the first ten words count, and only the newest 2,000 matching messages."
         " Without three letters or digits in a row, the search covers only the newest 10,000"
         " messages and the beginning of the customer's fields.",

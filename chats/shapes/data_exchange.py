@@ -80,7 +80,7 @@ class ConversationEntity(Conversation):
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None, description="The agent's e-mail address, by which an import finds the agent."
+        None, description="The agent's email address, by which an import finds the agent."
     )
     provider: str = Field(
         "",

@@ -101,7 +101,7 @@ class MessageEdit(Shape):
 
     model_config = example(text="Your parcel left us this morning and arrives on Friday.")
 
-    text: MessageText = Field(description="The text, 1 to 8,000 characters; files stay.")
+    text: MessageText = Field(description="The text, 1 to 8,000 characters, not blank; files stay.")
 
     @model_validator(mode="after")
     def _not_blank(self) -> Self:
@@ -362,7 +362,8 @@ class SavedReplyDto(Shape):
         description="The text by language, as a BCP 47 code; at most 8,000 characters each."
         " Variables: `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
         " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give a fallback for an"
-        " unknown value like this: `{customer.name|there}`.",
+        " unknown value like this: `{customer.name|there}`. 422 for any other variable, or a blank"
+        " text.",
     )
     is_shared: Annotated[bool, InRequest("A change that leaves it out keeps it.")] = Field(
         False,
@@ -408,8 +409,8 @@ class RenderedReply(Shape):
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="The text's language: the wanted one if the reply has it, else the bot's"
-        " default, else the reply's first."
+        description="The text's language: the wanted one (or `pt` for `pt-BR`) if the reply has it,"
+        " else the bot's default, else the reply's first."
     )
     missing: list[str] = Field(
         description="Variables whose value is unknown; the text has their fallback, or nothing."

@@ -195,7 +195,7 @@ class ChatSummary(Shape):
         description="What the customer wants; without a model, their first request."
     )
     resolution: str = Field(
-        description="How the customer's problem was solved; empty if it was not.",
+        description="What was done or agreed, as an agent or the bot says; empty if neither does.",
     )
     message_count: int = Field(description="How many messages the summary covers.")
     engine: str = Field(

@@ -27,7 +27,7 @@ class ConversationRequest(Shape):
     )
     responsible: Identity | None = Field(
         None,
-        description="Who should answer. An agent on your team here, given by user id or e-mail"
+        description="Who should answer. An agent on your team here, given by user id or email"
         " address, gets the conversation; anyone else is only stored.",
     )
     provider: Text = Field(
@@ -150,7 +150,7 @@ class MessageRequest(Shape):
     sender: Sender = Field(
         description="The sender. `customer`: the bot answers if `generate_reply` is set; a snoozed"
         " conversation reopens, and an ended one too, or a new one follows it. `agent`: an agent on"
-        " your team here, given by user id or e-mail address, gets the conversation if no agent has"
+        " your team here, given by user id or email address, gets the conversation if no agent has"
         " it; anyone else is only stored as the sender. `bot`: your own assistant; refused while an"
         " agent has the conversation. `system`: an automatic message."
     )

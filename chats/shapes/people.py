@@ -82,7 +82,7 @@ class CustomerInfo(Shape):
     )
     email: Text | None = Field(
         None,
-        description="The customer's e-mail address.",
+        description="The customer's email address.",
         max_length=254,
         pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
         examples=["zoe@shop.example"],
@@ -110,7 +110,7 @@ class CustomerInfo(Shape):
 class ConversationCustomer(CustomerInfo):
     """A conversation's customer."""
 
-    email: Text | None = Field(None, description="The customer's e-mail address.")
+    email: Text | None = Field(None, description="The customer's email address.")
     avatar_url: Text | None = Field(None, description="The picture's http(s) URL.")
     provider_user_id: str | None = Field(
         None,
@@ -163,7 +163,7 @@ class CustomersQuery(Page):
 
     q: Text | None = Field(
         None,
-        description="A part of the name, e-mail address, phone number or external id. Without"
+        description="A part of the name, email address, phone number or external id. Without"
         " three letters or digits in a row, it matches only the beginning of one of these.",
         min_length=1,
         max_length=200,

@@ -46,7 +46,7 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
     "info_noted": "After the customer gave the value of a customer-info field.",
     "info_declined": "If the customer declines to give the value, or gives a wrong one twice.",
-    "not_email": "If the value is not an e-mail address; the field is asked for once more.",
+    "not_email": "If the value is not an email address; the field is asked for once more.",
     "not_phone": "If the value is not a telephone number; the field is asked for once more.",
     "not_number": "If the value is not a number; the field is asked for once more.",
     "not_date": "If the value is not a date; the field is asked for once more.",
@@ -78,10 +78,12 @@ class PlatformWord(Shape):
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
-        description=f"Your text by language, at most {MAX_TEXT:,} characters each. If it is empty"
-        " or missing, the customer gets the platform's text, or without one the text in the bot's"
-        " default language. Required placeholders: `{action}` in `confirm`, `{label}` in"
-        " `ask_info`, `{company}` in `about_bot`, `{question}` in `part_unknown`.",
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each; shorter and"
+        " without a URL are `person_button` (200), `survey_question` (65), `survey_note` (80) and"
+        " `survey_button` (20). If it is empty or missing, the customer gets the platform's text,"
+        " or without one the text in the bot's default language. Required placeholders: `{action}`"
+        " in `confirm`, `{label}` in `ask_info`, `{company}` in `about_bot`, `{question}` in"
+        " `part_unknown`.",
     )
 
     @model_validator(mode="after")

@@ -84,7 +84,7 @@ class ReplayRequest(Shape):
 
     model_config = example(day="2026-11-20", limit=200)
 
-    day: date = Field(description="The day, in your company's time zone.")
+    day: date = Field(description="The day, in your company's time zone; not in the future.")
     limit: int = Field(
         1000,
         ge=1,
@@ -95,7 +95,7 @@ class ReplayRequest(Shape):
 
 
 class ReplayDto(Shape):
-    """A replay: the bot replies once more to its questions of one day, without sending anything."""
+    """A replay: the bot answers the questions of one day once more, without sending anything."""
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day of the original replies, in your company's time zone.")

@@ -18,7 +18,7 @@ _FAULTS = (
 
 
 class UnansweredQuery(Page):
-    """Filters of the groups."""
+    """Filters of the groups of questions."""
 
     status: Literal["open", "learning", "answered"] | None = Field(
         None,

@@ -39,7 +39,7 @@ class VisitorCustomer(Shape):
     """The visitor's name and contact data."""
 
     name: str | None = Field(description="The visitor's name; null if unknown.")
-    email: str | None = Field(description="The visitor's e-mail address; null if unknown.")
+    email: str | None = Field(description="The visitor's email address; null if unknown.")
     phone: str | None = Field(description="The phone number, as given; null if unknown.")
 
     @classmethod
@@ -108,7 +108,7 @@ class VisitorMessages(ListPage[VisitorMessage]):
 
 
 class VisitorTurn(Shape):
-    """A visitor's message and what became of it, as the visitor sees it: with fewer fields."""
+    """A visitor's message and what became of it, with some of the fields of a `ChatTurn`."""
 
     message: VisitorMessage = Field(description="The message as stored.")
     reply: VisitorMessage | None = Field(

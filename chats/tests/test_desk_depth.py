@@ -1,6 +1,8 @@
 """What the agents' desk offers beyond reading and answering, in a browser."""
 
+import io
 import re
+import wave
 
 import pytest
 from playwright.sync_api import expect
@@ -11,6 +13,7 @@ from chatplatform.testing.browser import violations
 from chats.models import Conversation, Message, Notification
 from chats.testing import make_chat, put_message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
+from chats.tests.test_send_files import send
 from identity.models import User
 from identity.testing import make_key
 
@@ -160,6 +163,71 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     show(screen, "Snoozed")
     expect(row(screen, "Xia")).to_be_visible()
     assert Conversation.objects.filter(status="snoozed").count() == 1
+
+
+def test_known_tags_are_offered_by_their_beginning(screen, ben, client_a):
+    bot = make_bot(client_a)
+    chats = [make_chat(bot, customer_name=name) for name in ("Ann", "Zoe")]
+    for chat, tags in zip(chats, (["refund", "delivery"], ["delivery"]), strict=True):
+        assert ben.put(f"/ai/chat/{chat.pk}/tags", {"tags": tags}).status_code == 200
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    expect(log(screen)).to_be_visible()
+    screen.keyboard.press("t")
+    field = screen.get_by_role("textbox", name="Tags")
+    offered = screen.get_by_role("group", name="Your tags").get_by_role("button")
+    expect(offered).to_have_text(["refund"])
+    field.fill("delivery, vip, REF")
+    expect(offered).to_have_text(["refund"])
+    assert violations(screen) == []
+    offered.click()
+    expect(field).to_have_value("delivery, vip, refund")
+    expect(field).to_be_focused()
+    expect(offered).to_have_count(0)
+    screen.keyboard.press("Enter")
+    expect(screen.get_by_role("dialog")).to_have_count(0)
+    expect(screen.locator("p.tags .chip")).to_have_text(["delivery", "vip", "refund"])
+    # To several at once, tags are added.
+    for name in ("Ann", "Zoe"):
+        screen.get_by_label(f"Select {name}").check()
+    chosen = screen.get_by_role("group", name="2 selected")
+    chosen.get_by_role("button", name="Tags").click()
+    field.fill("late")
+    screen.keyboard.press("Enter")
+    expect(screen.get_by_role("dialog")).to_have_count(0)
+    expect(chosen).to_have_count(0)
+    found = [set(one.taggings.values_list("name", flat=True)) for one in chats]
+    assert found == [{"refund", "delivery", "late"}, {"delivery", "vip", "refund", "late"}]
+
+
+def test_what_customers_record_is_played_in_the_inbox(screen, shop, ben, bot):
+    bot.attach_enabled = True
+    bot.save()
+    chat_id = write_in(shop, "Zoe")
+    chat = Conversation.objects.get(pk=chat_id)
+    recorded = io.BytesIO()
+    with wave.open(recorded, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8_000)
+        sound.writeframes(bytes(32_000))
+    broken = (b"clip.mp4", b"\0\0\0\x18ftypmp42" + bytes(40))
+    assert send(shop, chat, (b"note.wav", recorded.getvalue()), broken).status_code < 300
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    player = log(screen).locator("audio")
+    player.evaluate(
+        "(audio) => audio.readyState || new Promise((go) => audio.onloadedmetadata = go)"
+    )
+    assert player.evaluate("(audio) => audio.duration") == 2
+    expect(player).to_have_attribute("aria-label", "note.wav")
+    assert violations(screen) == []
+    # What the browser cannot play can still be opened.
+    log(screen).locator("video").evaluate("(video) => video.play().catch(() => {})")
+    expect(log(screen).locator("video")).to_have_count(0)
+    expect(log(screen).get_by_role("link", name="clip.mp4")).to_be_visible()
 
 
 def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):

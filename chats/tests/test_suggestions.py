@@ -80,16 +80,16 @@ def test_a_model_writes_suggestions_from_the_snippets(
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
             {"text": "", "snippets": []},
             {"text": "We also fetch it at your home.", "snippets": []},
-            *({"text": f"Which shoes are it, {n}?", "snippets": []} for n in "abcdefghi"),
+            {"text": "Which shoes are it?", "snippets": []},
+            *({"text": f"Damaged goods? Within thirty days, {n}.", "snippets": [1]} for n in "abc"),
         ]
     }
     suggestions = server.post(path_of(question), {"count": 2, "tone": "formal"}).json()[
         "suggestions"
     ]
     texts = [item["text"] for item in suggestions]
-    assert texts == ["Yes, within thirty days.", "Which shoes are it, a?"]
+    assert texts == ["Yes, within thirty days.", "Damaged goods? Within thirty days, a."]
     assert [citation["document_id"] for citation in suggestions[0]["citations"]] == [document.pk]
-    assert suggestions[1]["citations"] == []
     prompt = model.requests[0]["messages"]
     assert "in this tone: formal" in prompt[0]["content"]
     assert "never as the customer" in prompt[0]["content"]
@@ -97,17 +97,84 @@ def test_a_model_writes_suggestions_from_the_snippets(
     assert credits_spent(server.client) == 1
 
 
+AS_THE_CUSTOMER = (
+    "I want my money back, when will you answer me?",
+    "I want my money back. When will you answer me?",
+    "My shoes arrived damaged, can I return the goods?",
+    "Can I return my damaged shoes?",
+    "My shoes are broken and I want a refund.",
+    "I have been waiting for a week.",
+    "I am very disappointed. My shoes arrived damaged.",
+    "I paid for these shoes and I expect my money back.",
+    "Why does nobody reply? I need my refund!",
+    "How long do I have to return the goods?",
+)
+AS_THE_COMPANY = (
+    "Yes, within thirty days.",
+    "Of course. Damaged goods can be returned.",
+    "I'm sorry to hear that! You can send them back within thirty days and get a refund.",
+    "We'll refund you when you return them in time.",
+    "I can confirm that you may return them.",
+    "You get your money back within thirty days. Which shoes is it about?",
+    "You may return damaged goods. Could you tell me your order number, please?",
+    "I am sorry about the damage. You get your money back within thirty days.",
+)
+
+
 @needs_encoder
-def test_a_models_suggestion_does_not_speak_as_the_customer(server, question, model):
-    model.json_answer = {
-        "suggestions": [
-            {"text": "My shoes arrived damaged, can I return the goods?", "snippets": [1]},
-            {"text": "Can I return my damaged shoes?", "snippets": []},
-            {"text": "Could you tell me your order number, please?", "snippets": []},
-        ]
-    }
-    (only,) = server.post(path_of(question)).json()["suggestions"]
-    assert only["text"].startswith("Could you tell me")
+@pytest.mark.parametrize("snippets", [[], [1]])
+@pytest.mark.parametrize("text", AS_THE_CUSTOMER)
+def test_a_models_suggestion_does_not_speak_as_the_customer(
+    server, question, model, text, snippets
+):
+    model.json_answer = {"suggestions": [{"text": text, "snippets": snippets}]}
+    assert server.post(path_of(question)).json()["suggestions"] == []
+
+
+@needs_encoder
+@pytest.mark.parametrize("text", AS_THE_COMPANY)
+def test_a_models_suggestion_that_speaks_as_the_company_is_offered(server, question, model, text):
+    model.json_answer = {"suggestions": [{"text": text, "snippets": [1]}]}
+    assert [item["text"] for item in server.post(path_of(question)).json()["suggestions"]] == [text]
+
+
+@needs_encoder
+@pytest.mark.parametrize(
+    ("asked", "text", "is_offered"),
+    [
+        ("Puis-je rendre mes chaussures abîmées ?",
+         "Oui, vous pouvez rendre les articles abîmés sous trente jours.", True),
+        ("Puis-je rendre mes chaussures abîmées ?",
+         "Mes chaussures sont abîmées. Quand me répondez-vous ?", False),
+        ("Kann ich die beschädigten Schuhe zurückgeben?",
+         "Natürlich, Sie können beschädigte Ware innerhalb von dreißig Tagen zurückgeben.", True),
+        ("Kann ich die beschädigten Schuhe zurückgeben?",
+         "Meine Schuhe sind kaputt und ich warte seit Tagen.", False),
+    ],
+)  # fmt: skip
+def test_a_suggestion_in_another_language_than_the_document(
+    server, chat, add_message, document, model, asked, text, is_offered
+):
+    add_message(chat, "customer", asked)
+    model.json_answer = {"suggestions": [{"text": text, "snippets": [1]}]}
+    suggestions = server.post(path_of(chat)).json()["suggestions"]
+    assert [item["text"] for item in suggestions] == [text] * is_offered
+
+
+def test_a_documents_question_is_not_suggested_as_a_reply(server, question, bot):
+    trained(bot, "I bought damaged goods, when can I return the goods and get my money back?")
+    suggestions = server.post(path_of(question)).json()["suggestions"]
+    assert suggestions
+    assert not any("I bought" in suggestion["text"] for suggestion in suggestions)
+
+
+def test_a_model_without_passages_suggests_nothing_and_costs_nothing(
+    server, chat, add_message, model, credits_spent
+):
+    add_message(chat, "customer", "Do you sell elephants?")
+    model.json_answer = {"suggestions": [{"text": "Yes, we sell elephants.", "snippets": [1]}]}
+    assert server.post(path_of(chat)).json()["suggestions"] == []
+    assert (model.requests, credits_spent(server.client)) == ([], 0)
 
 
 def test_without_a_wish_the_tone_is_the_prompts(ann, server, question, document, model):
@@ -150,6 +217,7 @@ def test_a_models_suggestion_invents_no_figure_and_no_deed(server, question, add
         ("I have refunded your order, as promised.", [1]),
         ("Did you know that delivery costs 25 euros?", []),
         ("Is it order A-4711 that you mean?", []),
+        ("The damaged goods of order A-4711 you may return within thirty days.", [1]),
         ("Yes, you may return damaged goods within thirty days.", [1]),
     ]
     model.json_answer = {

@@ -84,6 +84,111 @@ def test_a_summary_tells_no_resolution_that_the_chat_does_not(
     assert ann.post(path_of(written_chat)).json()["resolution"] == kept
 
 
+@pytest.mark.parametrize(
+    ("said", "resolution"),
+    [
+        (["I have refunded the 40 euros; you'll see it by Friday."],) * 2,
+        (["Hi Zoe, your booking has been moved to 3 pm. Anything else?", "Have a nice day!"],
+         ["Hi Zoe, your booking has been moved to 3 pm."]),
+        (["As agreed, the technician comes on Tuesday."],) * 2,
+        (["Dạ shop đã hoàn tiền cho chị rồi ạ."],) * 2,
+        (["Das tut mir leid. Ich habe Ihnen heute ein neues Paar geschickt."],
+         ["Ich habe Ihnen heute ein neues Paar geschickt."]),
+        (["Nous vous avons envoyé une nouvelle paire."],) * 2,
+        (["Le hemos reembolsado los 40 euros."],) * 2,
+        (["40ユーロを返金いたしました。"],) * 2,
+        (["I am sorry to hear that."], []),
+        (["One moment please"], []),
+        (["Have we sent you the form?"], []),
+        (["You can return goods within 30 days."], []),
+        (["I have forwarded this to a colleague."], []),
+        (["We have not refunded anything yet."], []),
+        (["If I have cancelled it, you will get a mail."], []),
+        (["I see you ordered two pairs."], []),
+        (["Dạ chị chờ em một chút ạ."], []),
+        (["Shop chưa hoàn tiền được ạ."], []),
+        (["Ich habe das Geld leider noch nicht erstattet."], []),
+        (["Un instant, s'il vous plaît."], []),
+        (["Lo siento mucho."], []),
+        (["少々お待ちください。"], []),
+    ],
+)  # fmt: skip
+def test_the_quoted_resolution_is_what_an_agent_says_was_done(
+    ann, written_chat, add_message, said, resolution
+):
+    for text in said:
+        add_message(written_chat, "agent", text)
+    add_message(written_chat, "customer", "Thank you!")
+    assert ann.post(path_of(written_chat)).json()["resolution"] == "".join(resolution)
+
+
+def test_a_resolution_that_the_customer_contradicts_or_a_bot_quotes_is_none(
+    ann, written_chat, add_message
+):
+    add_message(written_chat, "agent", "I have refunded the 40 euros.")
+    add_message(written_chat, "customer", "No, nothing has arrived.")
+    assert ann.post(path_of(written_chat)).json()["resolution"] == ""
+    receipt = {"engine": "extractive"}
+    add_message(written_chat, "bot", "Your refund is processed within 30 days.", receipt=receipt)
+    assert ann.post(path_of(written_chat)).json()["resolution"] == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("I have refunded the 40 euros; you'll see it by Friday.", "The 40 euros were refunded."),
+        ("Your booking has been moved to 3 pm. Anything else?", "The booking was moved to 3 pm."),
+        ("Dạ shop đã hoàn tiền cho chị rồi ạ.", "Shop đã hoàn tiền cho chị."),
+        ("Wir haben Ihnen heute ein neues Paar geschickt.", "Ein neues Paar wurde geschickt."),
+        ("Yes, dogs are welcome on the terrace.", "Dogs are welcome on the terrace."),
+    ],
+)
+def test_a_models_resolution_that_the_replies_tell_is_kept(
+    ann, written_chat, add_message, model, credits_spent, said, written
+):
+    add_message(written_chat, "agent", said)
+    add_message(written_chat, "customer", "Thank you!")
+    model.json_answer = ANSWER | {"resolution": written}
+    assert ann.post(path_of(written_chat)).json()["resolution"] == written
+    judged = json.dumps(model.confirmations[0], ensure_ascii=False)
+    assert said in judged
+    assert "too small" not in judged  # the customer's words support nothing
+    assert credits_spent(ann.client) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("I am sorry to hear that.", "The agent refunded the money."),
+        ("You can return goods within 30 days.", "The agent sent the customer a new pair."),
+        ("One moment please", "The issue was resolved."),
+        ("Our shop opens at nine.", "The customer's shoes were replaced for free."),
+        ("I have refunded the 40 euros.", "The agent refunded 50 euros."),
+        ("Please use the form on our page.", "My shoes are too small. I want to send them back."),
+        ("Dạ chị chờ em một chút ạ.", "Nhân viên đã hoàn tiền cho khách."),
+        ("Einen Moment bitte.", "Das Geld wurde erstattet."),
+    ],
+)
+def test_a_models_invented_resolution_is_dropped(
+    ann, written_chat, add_message, model, said, written
+):
+    add_message(written_chat, "agent", said)
+    model.json_answer = ANSWER | {"resolution": written}
+    summary = ann.post(path_of(written_chat)).json()
+    assert (summary["resolution"], summary["customer_intent"]) == ("", "Return shoes.")
+
+
+@pytest.mark.parametrize("confirms", [False, None])
+def test_a_resolution_that_the_judge_does_not_confirm_is_dropped(
+    ann, written_chat, add_message, model, confirms
+):
+    add_message(written_chat, "agent", "We have not refunded the money.")
+    model.json_answer, model.confirms = ANSWER | {"resolution": "We refunded the money."}, confirms
+    reply = ann.post(path_of(written_chat))
+    assert (reply.status_code, reply.json()["resolution"]) == (200, "")
+    assert reply.json()["key_points"] == ["Shoes too small", "Order 48213"]
+
+
 def test_a_current_summary_is_not_made_again(ann, written_chat, add_message, model, credits_spent):
     model.json_answer = ANSWER
     first = ann.post(path_of(written_chat)).json()

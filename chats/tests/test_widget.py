@@ -64,7 +64,7 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     run_jobs()
     expect(widget.locator(".message.bot .option")).to_have_count(0)
     expect(widget.locator(".offered li")).to_have_text(offered)
-    expect(widget.get_by_text("Nobody is online right now.")).to_be_visible()
+    expect(widget.get_by_text("No one is online right now.")).to_be_visible()
     chat = Conversation.objects.get()
     at = f"/ai/chat/{chat.pk}"
     assert ben.post(f"{at}/assign", {"assign_type": "agent"}).status_code == 200

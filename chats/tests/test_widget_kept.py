@@ -262,6 +262,55 @@ def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     assert owners == ["c-1", "c-2", None, None]
 
 
+def test_a_customer_is_described_by_the_page_unless_the_company_knows_better(
+    shop: Shop, screen: Page, ann, bot, problems: list[str]
+):
+    bot.customer_info_fields = [
+        {"name": "email", "label": {"en": "E-mail"}, "type": "email", **FIELD},
+    ]
+    bot.save()
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+    shop.attributes |= {
+        "data-external-id": "c-1",
+        "data-identity-signature": proof_of("c-1", secret),
+        "data-name": "Zoe",
+        "data-email": "zoe@shop.example",
+    }
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(widget.get_by_label("E-mail")).to_have_value("zoe@shop.example")
+    described = "**/ai/client/chat/customer/*"
+    with screen.expect_response(described):
+        widget.get_by_role("button", name="Start chat").click()
+        write(widget, "Hello")
+    customer = Conversation.objects.get().customer
+    found = (customer.external_id, customer.name, customer.email)
+    assert found == ("c-1", "Zoe", "zoe@shop.example")
+    # Nothing is sent twice, and what the company has written stays.
+    requests: list[str] = []
+    screen.on("request", lambda request: requests.append(request.url))
+    change = {"name": "Zoe Diaz"}
+    assert ann.put(f"/ai/customers/{customer.pk}", change).status_code == 200
+    screen.reload()
+    expect(widget.get_by_text("Hello", exact=True)).to_be_visible()
+    signed = {key: shop.attributes[f"data-{name}"] for key, name in (
+        ("externalId", "external-id"), ("identitySignature", "identity-signature"),
+    )}  # fmt: skip
+    more = {"name": "Z", "attributes": {"plan": "gold"}}
+    assert not [url for url in requests if "/customer/" in url]
+    with screen.expect_response(described):
+        screen.evaluate("(who) => chatWidget.identify(who)", signed | more)
+    customer.refresh_from_db()
+    assert (customer.name, customer.attributes) == ("Zoe Diaz", {"plan": "gold"})
+    # A value that does not fit changes nothing, and stops no chat.
+    with screen.expect_response(described):
+        screen.evaluate("(who) => chatWidget.identify(who)", signed | {"email": "zoe@"})
+    write(widget, "Still here")
+    customer.refresh_from_db()
+    assert customer.email == "zoe@shop.example"
+    assert statuses(problems) == {"422"}
+
+
 def test_words_on_their_way_are_not_lost_when_the_page_names_the_visitor(
     shop: Shop, screen: Page, ann, bot, problems: list[str]
 ):

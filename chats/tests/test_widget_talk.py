@@ -201,7 +201,7 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     ClientConfig.objects.update(business_hours=[])
     valkey.shared().delete(presence._key(client_a.pk))
     screen.reload()
-    expect(status).to_contain_text("Nobody is online right now.")
+    expect(status).to_contain_text("No one is online right now.")
     presence.touch(ben.user)
     screen.reload()
     expect(status).to_contain_text("number 1")
@@ -223,7 +223,7 @@ def test_whom_a_person_has_not_answered_yet_is_told_as_who_waits(
     # He leaves before he has written.
     valkey.shared().delete(presence._key(client_a.pk))
     screen.reload()
-    expect(status).to_contain_text("Nobody is online right now.")
+    expect(status).to_contain_text("No one is online right now.")
     expect(mailbox).to_be_visible()
     assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here I am"}).status_code == 201
     news(screen)
@@ -233,7 +233,7 @@ def test_whom_a_person_has_not_answered_yet_is_told_as_who_waits(
     valkey.shared().delete(presence._key(client_a.pk))
     screen.reload()
     write(widget, "Are you there?")
-    expect(status).to_contain_text("Nobody is online right now.")
+    expect(status).to_contain_text("No one is online right now.")
     expect(mailbox).to_be_visible()
 
 

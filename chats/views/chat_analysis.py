@@ -43,10 +43,9 @@ class InsightViewSet(ChatsViewSet):
         """Start a run that summarizes your company's conversations, or those that the body selects.
 
         It skips previews, conversations without messages and, unless `force` is true, those whose
-        summary is up to date. Workers do it; `GET /ai/chat/summary/calculate/{job_id}` with the
-        returned `id` shows the progress. Each summary costs 1 credit, or with a language model its
-        tokens. A company has one run at a time: 409 `summary_running` with its `job_id` while one
-        is running.
+        summary is up to date. `GET /ai/chat/summary/calculate/{job_id}` with the returned `id`
+        shows the progress. Each summary costs 1 credit, or with a language model its tokens. A
+        company has one run at a time: 409 `summary_running` with its `job_id` while one is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -60,7 +59,10 @@ class InsightViewSet(ChatsViewSet):
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
         """Get a conversation's summary. A new one is written and charged only if there is none that
-        covers all messages: 1 credit, or with a language model its tokens."""
+        covers all messages: 1 credit, or with a language model its tokens.
+
+        A new one triggers the webhook event `summary.created`.
+        """
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
@@ -90,13 +92,15 @@ class InsightViewSet(ChatsViewSet):
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
-        In conversations, it is replaced in the background. 422 if no other tag has the name `into`.
+        In conversations, it is replaced in the background; each triggers the webhook event
+        `tags.updated`. 422 if no other tag has the name `into`.
         """
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag from your list, and in the background from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations; each triggers
+        the webhook event `tags.updated`."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
@@ -124,7 +128,8 @@ class InsightViewSet(ChatsViewSet):
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
         of your tags is added: the one that is most similar by its name and by the conversations
-        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags.
+        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
+        customer has not written, nothing is added or charged.
         """
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
@@ -141,7 +146,8 @@ class InsightViewSet(ChatsViewSet):
     def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge the customer's sentiment, and store it with the conversation and its messages.
 
-        This costs 1 credit, or with a language model its tokens.
+        This costs 1 credit, or with a language model its tokens. If the customer has not written,
+        it is `neutral` and free.
         """
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
@@ -151,8 +157,9 @@ class InsightViewSet(ChatsViewSet):
     ) -> insight_shapes.RewrittenText:
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
-        Needs a model: 503 `engine_not_configured` without one. 503 `engine_unavailable` also if the
-        model's text is in another language, or lacks a figure, link or address of the original.
+        The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
+        `engine_unavailable` also if the model's text is in another language, or lacks a figure,
+        link or address of the original.
         """
         return language_tasks.rewrite(self._chat(chat_id), body)
 
@@ -191,8 +198,9 @@ class ClientLanguageViewSet(ChatsViewSet):
     ) -> insight_shapes.ReplySuggestions:
         """Suggest replies to the customer's open question, for an agent to choose from.
 
-        A model writes them from the bot's documents; without a model, they are quotations from the
-        documents.
+        A model writes them from the bot's documents, and its tokens are charged; without a model,
+        they are quotations from the documents, for 1 credit. If no question is open, there are none
+        and nothing is charged.
         """
         return language_tasks.suggest(self._chat(chat_id), body)
 
@@ -204,7 +212,8 @@ class ClientLanguageViewSet(ChatsViewSet):
     def translate(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
-        """Translate a text. Needs a model: 503 `engine_not_configured` without one."""
+        """Translate a text; the model's tokens are charged. Needs a model: 503
+        `engine_not_configured` without one."""
         return language_tasks.translate(self.client, body)
 
     @operation(
@@ -232,7 +241,8 @@ class ClientLanguageViewSet(ChatsViewSet):
     def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
         """Summarize a text or messages.
 
-        Without a model, the summary is an extract: the first sentences of a text; of messages, the
-        first request, the last two messages and the open questions.
+        A model's tokens are charged. Without a model, the summary costs 1 credit and is an extract:
+        the first sentences of a text; of messages, the first request, the last two messages and the
+        open questions.
         """
         return language_tasks.summarise(self.client, body)

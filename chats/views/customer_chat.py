@@ -73,14 +73,20 @@ class ClientChatViewSet(ChatsViewSet):
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, optionally with the customer's first message.
 
-        If your setting `reuse_open` is on and the customer with this `external_id` has an open
-        conversation with this bot, the response is 200 with that conversation: the customer's data
-        is updated and the message is stored there; all else stays unchanged.
+        If your setting `reuse_open` is on and the customer with this `external_id` has an open or
+        snoozed conversation with this bot, the response is 200 with that conversation: the
+        customer's data is updated and the message is stored there; all else stays unchanged.
+        Conversations on messaging channels do not count.
 
         With a public key the response is a `VisitorConversation`. Its `visitor_token` gives the
         visitor access to their conversations; sent with this operation, it opens another
         conversation of the same visitor. A public key cannot set tags or metadata, and cannot
-        overwrite customer data that your server or team wrote. 403 `customer_blocked` if your team
+        overwrite customer data that your server or team wrote; an `external_id` needs the
+        `identity_signature` (401 `identity_not_signed` if it is wrong).
+
+        422 if `customer` lacks a customer-info field of the bot that has `required` and
+        `ask_before_chat` and whose value is unknown, or has a value that does not fit its field:
+        `name`, `email`, `phone`, or else one of `attributes`. 403 `customer_blocked` if your team
         has blocked the customer.
         """
         chat, is_new = incoming.open_chat(
@@ -143,15 +149,18 @@ class ClientChatViewSet(ChatsViewSet):
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
         """Get the transcript for the customer: each message with its sender and time.
 
-        Internal notes are left out, and only the last 5,000 messages are included. 409 `export_off`
-        if the bot's `export_enabled` is false.
+        Internal notes and deleted messages are left out, and only the last 5,000 messages are
+        included. 409 `export_off` if the bot's `export_enabled` is false.
         """
         return customer_transcripts.make(self._chat(chat_id))
 
     @visitor_operation("Download Transcript", returns=TRANSCRIPT, also={409: Error})
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
-        """Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is
-        false."""
+        """Download the transcript as plain text, named after the `chat_code`.
+
+        It has the messages of *Get Transcript*: the last 5,000, without internal notes and deleted
+        messages. 409 `export_off` if the bot's `export_enabled` is false.
+        """
         chat = self._chat(chat_id)
         transcript = customer_transcripts.make(chat)
         zone = ZoneInfo(query.timezone or chat.client.timezone)
@@ -164,11 +173,11 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """E-mail the transcript as a text attachment.
+        """Email the transcript as a text attachment.
 
-        202 means that the mail will be sent; it is in the conversation's language. 409 `export_off`
-        if the bot's `export_enabled` is false; 503 `mail_not_configured` if the platform has no
-        mail server. 429 above 5 mails a day per
+        202 means that the mail will be sent; it is in the conversation's language and has the
+        messages of *Get Transcript*. 409 `export_off` if the bot's `export_enabled` is false; 503
+        `mail_not_configured` if the platform has no mail server. 429 above 5 mails a day per
         conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
         """
         customer_transcripts.ask_by_mail(
@@ -185,7 +194,8 @@ class ClientChatViewSet(ChatsViewSet):
         `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). It
         signs the visitor in: their conversations that belong to no identified customer move to the
         customer with this id, and the visitor continues with the `visitor_token` of the response.
-        403 `customer_blocked` if your team has blocked the customer.
+        422 for a value that does not fit the bot's customer-info field of this name. 403
+        `customer_blocked` if your team has blocked the customer.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
 
@@ -276,7 +286,8 @@ class ClientChatViewSet(ChatsViewSet):
         access=SECRET_KEY, returns=ConversationHistory,
     )  # fmt: skip
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """Get a conversation with its customer and its messages, oldest first."""
+        """Get a conversation with its customer and its messages, oldest first, without internal
+        notes."""
         chat = self._chat(chat_id)
         items = row_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
@@ -284,7 +295,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get messages by chat conversation code", returns=MessageListResponse)
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
-        """List the messages of the conversation with this code, oldest first."""
+        """List the messages of the conversation with this code, oldest first, without internal
+        notes."""
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 

@@ -91,13 +91,14 @@ class MessagingViewSet(ChatsViewSet):
 
         With `generate_reply`, *List Messages* shows the bot's reply later.
 
-        409 `chat_ended` if the conversation has ended, except for messages of the customer;
-        `agent_has_chat` for a message of the bot while an agent has it; `already_answered` if the
-        bot or system has replied to the message in `in_reply_to` already; `attachments_off` for a
-        customer's files if the bot takes none; `client_message_id_taken` if another sender's
-        message has this id; on a messaging channel also `channel_not_connected` if the account is
-        not connected, and `reply_window_closed` if the customer's last message is too old for the
-        channel. 403 `customer_blocked` for a message of a blocked customer.
+        409 `agent_gone` if it is from an agent who has not accepted the invitation yet, and no
+        agent has the conversation; `chat_ended` if the conversation has ended, except for messages
+        of the customer; `agent_has_chat` for a message of the bot while an agent has it;
+        `already_answered` if the bot or system has replied to the message in `in_reply_to` already;
+        `attachments_off` for a customer's files if the bot takes none; `client_message_id_taken` if
+        another sender's message has this id; on a messaging channel also `channel_not_connected` if
+        the account is not connected, and `reply_window_closed` if the customer's last message is
+        too old for the channel. 403 `customer_blocked` for a message of a blocked customer.
         """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
@@ -120,7 +121,8 @@ class MessagingViewSet(ChatsViewSet):
     ) -> messaging_shapes.ConversationResponse:
         """Open a conversation with the key's bot; agents and webhooks treat it like any other.
 
-        403 `customer_blocked` if your team has blocked the requester.
+        403 `customer_blocked` if your team has blocked the requester. 409 `agent_gone` if
+        `responsible` is an agent who has not accepted the invitation yet.
         """
         return messaging_shapes.ConversationResponse.from_row(messaging_api.open_(self.key, body))
 
@@ -146,7 +148,12 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
-        """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended."""
+        """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended.
+
+        Afterwards, depending on your settings `ask_feedback`, `auto_summary`, `auto_tag` and
+        `auto_sentiment`, the customer is asked for a rating, and the conversation is summarized,
+        tagged and judged.
+        """
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
         )
@@ -173,7 +180,8 @@ class MessagingViewSet(ChatsViewSet):
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
         of your tags is added: the one that is most similar by its name and by the conversations
-        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags.
+        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
+        customer has not written, nothing is added or charged.
         """
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))

@@ -68,8 +68,8 @@ class ChatViewSet(ChatsViewSet):
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
-        Any agent can assign a conversation that no agent has; one that an agent has, only this
-        agent, an owner or an admin: 409 `already_assigned`, also for the slower of two agents who
+        Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
+        an owner or an admin can; otherwise 409 `already_assigned`, also for the slower of two who
         claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
         somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
         conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
@@ -95,12 +95,16 @@ class ChatViewSet(ChatsViewSet):
     def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or add an internal note.
 
-        A message to the customer assigns the conversation to you if no agent has it; if another
-        agent has it, only an owner or an admin may write to the customer (409 `already_assigned`).
-        409 `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
-        account is not connected, and `reply_window_closed` if the customer's last message is too
-        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
-        sender's message, or a message of the other kind (note or not), has this id.
+        A message to the customer assigns the conversation to you if no agent has it, and reopens a
+        snoozed one; if another agent has it, only an owner or an admin may write to the customer
+        (409 `already_assigned`). If the bot's `mail_answers` is true, a website's visitor whose
+        e-mail address is known gets the message by mail if it has not arrived after three minutes.
+
+        409 `chat_ended` if the conversation has ended; on a messaging channel also
+        `channel_not_connected` if the account is not connected, and `reply_window_closed` if the
+        customer's last message is too old for the channel. Notes can always be added. 409
+        `client_message_id_taken` if another sender's message, or a message of the other kind (note
+        or not), has this id.
         """
         return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
@@ -115,10 +119,11 @@ class ChatViewSet(ChatsViewSet):
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. Like a text, files for the customer assign the conversation to you if
-        no agent has it. 409 `already_assigned` if another agent has it and you are not an owner or
-        an admin, `chat_ended` if it has ended; on a messaging channel also `channel_not_connected`
-        if the account is not connected, and `reply_window_closed` if the customer's last message is
-        too old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
+        no agent has it, reopen a snoozed one, and may be mailed, as in *Manual Chat*. 409
+        `already_assigned` if another agent has it and you are not an owner or an admin,
+        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
+        account is not connected, and `reply_window_closed` if the customer's last message is too
+        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
         sender's message, or a message of the other kind (note or not), has this id.
         """
         chat = self._chat(chat_id)
@@ -132,10 +137,11 @@ class ChatViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Replace the text of your latest message to the customer, who sees that it was edited.
 
-        It may be followed by messages of others, such as the customer, and by notes. 409
-        `not_latest_message` for a message of somebody else, or an earlier one of yours;
-        `sent_by_channel` on a messaging channel, which has already sent the message; `chat_ended`
-        if the conversation has ended. 404 for a note, which cannot be edited.
+        It may be followed by messages of others, such as the customer, and by notes. Its
+        translations are removed, and made again if your setting `auto_translate` is on. 409
+        `not_latest_message` for a message of somebody else, an earlier one of yours, or a deleted
+        one; `sent_by_channel` on a messaging channel, which has already sent the message;
+        `chat_ended` if the conversation has ended. 404 for a note, which cannot be edited.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
@@ -177,13 +183,13 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
-        """List all conversations of a customer, newest first."""
+        """List all conversations of a customer, newest first, without previews."""
         rows = inbox.chats_of(self.client, Customer, customer_id)
         return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """List all conversations of a bot, newest first."""
+        """List all conversations of a bot, newest first, without previews."""
         rows = inbox.chats_of(self.client, Bot, bot_id)
         return row_json.list_page(rows, query, by="-id")
 
@@ -210,9 +216,13 @@ class ChatViewSet(ChatsViewSet):
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """End a conversation: for the customer with an API key, as an agent with an access token.
 
-        `ended_by` becomes `customer` or `agent`. 409 `chat_ended` if it has already ended,
-        `already_assigned` if another agent has it and you are not an owner or an admin. 403
-        `customer_blocked` if an API key ends the conversation of a blocked customer.
+        `ended_by` becomes `customer` or `agent`. Afterwards, depending on your settings
+        `ask_feedback`, `auto_summary`, `auto_tag` and `auto_sentiment`, the customer is asked for a
+        rating, and the conversation is summarized, tagged and judged.
+
+        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it and you
+        are not an owner or an admin. 403 `customer_blocked` if an API key ends the conversation of
+        a blocked customer.
         """
         chat = self._chat(chat_id)
         return self._shown(agent_actions.end(chat, by=self.caller.user))
@@ -221,8 +231,8 @@ class ChatViewSet(ChatsViewSet):
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
         """End a conversation as an agent; `ended_by` becomes `agent`.
 
-        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it and you
-        are not an owner or an admin.
+        What follows is the same as after *End A Chat By Id*. 409 `chat_ended` if it has already
+        ended, `already_assigned` if another agent has it and you are not an owner or an admin.
         """
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
@@ -258,8 +268,8 @@ class ChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID) -> Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0.
 
-        Each unread message triggers the webhook event `message.read`, unless the conversation is on
-        a messaging channel.
+        Each unread message triggers the webhook event `message.read`. On a messaging channel, the
+        provider gets a read receipt instead.
         """
         return Conversation.from_row(agent_actions.mark_read(self._chat(chat_id)))
 
@@ -353,8 +363,9 @@ class CustomerViewSet(TenantViewSet):
         """Change a customer's data; fields left out keep their values, null clears a field.
 
         Attributes are merged; null removes one. Blocking the customer ends their conversations that
-        are in the queue or with an agent. 409 `external_id_taken` if another customer has this
-        `external_id`.
+        are in the queue or with an agent. 422 for a value that does not fit the customer-info field
+        of this name of a bot with which the customer has a conversation. 409 `external_id_taken` if
+        another customer has this `external_id`.
         """
         return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
@@ -464,7 +475,7 @@ class PreviewViewSet(ChatsViewSet):
         402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
         bot replies, `status` is `handed_off`. 409 `not_a_preview` for `messages` in a customer's
         conversation, `nothing_to_answer` if the customer has not written, `chat_ended` if the
-        conversation has ended.
+        conversation has ended. 403 `customer_blocked` if the customer is blocked.
         """
         chat = self._chat(chat_id)
         message = preview_chats.continue_chat(

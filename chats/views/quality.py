@@ -20,7 +20,11 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class GoldenCollectViewSet(TenantViewSet):
     @operation("AI / train", "Collect Golden Questions", access=TRAINER)
     def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
-        """Add golden questions from sample questions, your own answers or frequent questions."""
+        """Add golden questions from sample questions, your own answers or frequent questions.
+
+        The response has only those that were added: none that the bot already has, and none beyond
+        its 100.
+        """
         bot = bots.get(self.client, bot_id)
         rows = golden_candidates.collect(bot, body=body, by=self.user)
         return GoldenCollected(added=[GoldenQuestionDto.from_row(row) for row in rows])
@@ -72,8 +76,9 @@ class UnansweredViewSet(TenantViewSet):
         """Store the right answer as a question-answer source of the bot.
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
-        shows the bot's reply. 409 `source_exists` if the bot already has an answer to this exact
-        question, `document_limit` if it has 2,000 questions with answers.
+        shows the bot's reply. If the bot's `hold_back_worse` is true, the answer may first wait for
+        a golden run. 409 `source_exists` if the bot already has an answer to this exact question,
+        `document_limit` if it has 2,000 questions with answers.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         group = taught_answers.add_answer(
@@ -103,7 +108,8 @@ class ReplayViewSet(ChatsViewSet):
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
         counted, and no function is called. The extractive engine is free; a model's tokens are
-        charged. 409 `nothing_to_replay` if the message is not a reply to a question.
+        charged. 404 for a message without a receipt: of the customer or an agent, or the welcome;
+        409 `nothing_to_replay` for any other that does not reply to a text of the customer.
         """
         reply = reply_regeneration.get(self._chat(chat_id), message_id)
         current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")

@@ -65,8 +65,7 @@ async def _follow(
 ) -> Events:
     """Yield the turn's events, ending with `done`.
 
-    The stream ends at the latest after `REPLY_WAIT_SECONDS`, or soon after the process was told to
-    stop.
+    The stream ends after at most `REPLY_WAIT_SECONDS`, or soon after the process was told to stop.
     """
     shape, message_shape = shapes
     message, shown = turn

@@ -24,8 +24,7 @@ class Subscription(TenantModel):
     # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest level, in percent of credits_included, about which the client has been warned since
-    # credits were last added; null: no warning was sent.
+    # The client is warned only at lower levels (percent of credits_included); null: at every level.
     lowest_warning_level = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.

@@ -44,8 +44,8 @@ def register(body: CompanyDto, *, password: str | None, by: User | None = None) 
 
 
 def update(client: Client, change: ClientChange | CompanyName, *, by: User) -> None:
-    """Set the client's fields to the values in `change`. If the client is disabled, its people and
-    keys are refused."""
+    """Set the client's fields to the values in `change`. A disabled client's people and keys are
+    refused."""
     with transaction.atomic():
         row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         changes = {

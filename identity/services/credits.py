@@ -35,7 +35,7 @@ MODEL_REPLY = 10
 # The levels at which a warning is sent, in percent of credits_included.
 LOW_PERCENT = 20
 USED_UP = 0
-# Longer than any request takes. Older reservations without an unfinished job are released.
+# Older reservations without an unfinished job are released. No request takes this long.
 ABANDONED_AFTER = timedelta(hours=1)
 
 _ACCOUNT = Columns(Subscription)

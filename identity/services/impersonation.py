@@ -11,7 +11,7 @@ from identity.services import audit
 
 # The error if somebody tries to change something during an impersonation.
 REFUSED = gettext_noop("You can't make changes while viewing as someone else. Stop viewing first.")
-_NOT_VIEWABLE = gettext_noop("You can only view as a company's active users.")
+_NOT_VIEWABLE = gettext_noop("You can only view the site as an active user of a company.")
 
 
 def may_be_viewed(person: User) -> bool:

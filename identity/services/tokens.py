@@ -163,7 +163,7 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
 
 def lock_user(user_id: int) -> User:
     """Read and lock the user's row. A concurrent `revoke_all` waits for the lock, and then also
-    revokes the tokens that were issued under it."""
+    revokes the tokens issued in the meantime."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 

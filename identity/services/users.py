@@ -319,8 +319,8 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
 
 def _lock_anybody(person: User, *, by: User) -> User:
     """Lock a client's person or a member of the platform staff, and return the row. Whether `by`
-    may change a member of the platform staff is not checked here, because only platform staff can
-    open their page."""
+    may change a member of the platform staff is not checked here: only platform staff can open the
+    page of such a member."""
     if person.client:
         return lock_for_change(person.client, user_id=person.pk, by=by)
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
@@ -351,7 +351,7 @@ def check_may_change(by: User, user: User) -> None:
 
 
 def _is_above_owners(user: User) -> bool:
-    """Whether the user may add and change owners, which owners and platform staff may."""
+    """Whether the user may add and change owners: owners and platform staff may."""
     return user.role == Role.OWNER or user.is_superuser
 
 

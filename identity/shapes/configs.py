@@ -333,7 +333,7 @@ class EmailNotificationRequest(Shape):
         AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
     ] = Field(
         default_factory=list,
-        description="The e-mail addresses that get the notifications, at most 20.",
+        description="The email addresses that get the notifications, at most 20.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(

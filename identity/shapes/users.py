@@ -171,7 +171,7 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     username: Text | None = Field(
         None,
-        description="The person's e-mail address; required if `grant_type` is `password`.",
+        description="The person's email address; required if `grant_type` is `password`.",
         max_length=254,
         examples=["ann@acme.example"],
     )
@@ -231,7 +231,7 @@ class ForgotPasswordRequest(Shape):
     """The account whose password was forgotten."""
 
     email: Email = Field(
-        description="The person's e-mail address; at most 254 characters.",
+        description="The person's email address; at most 254 characters.",
         examples=["ben@acme.example"],
     )
 

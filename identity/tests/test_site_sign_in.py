@@ -219,7 +219,7 @@ def test_a_forgotten_password_is_asked_for_alike_for_all(ann):
     for email in (ann.user.email.upper(), "nobody@example.com"):
         reply = Browser().post(FORGOTTEN, {"email": email})
         assert reply.status_code == 200
-        assert b"If there's an account with this address" in reply.content
+        assert b"If an account uses this address" in reply.content
     jobs = Job.objects.filter(name="identity.send_reset_link").order_by("pk")
     assert [job.args["email"] for job in jobs] == [ann.user.email, "nobody@example.com"]
 
@@ -240,7 +240,7 @@ def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.get_by_role("link", name="Forgot your password?").click()
     screen.get_by_label("Email address").fill(ann.user.email)
     screen.get_by_role("button", name="Send link").click()
-    screen.get_by_text("If there's an account with this address").wait_for()
+    screen.get_by_text("If an account uses this address").wait_for()
     sign_in(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     sign_out(screen)

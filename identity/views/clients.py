@@ -36,7 +36,7 @@ class ClientViewSet(TenantViewSet):
 
         403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
-        e-mail address, and 20 from an IP address; then 429 with `Retry-After`.
+        email address, and 20 from an IP address; then 429 with `Retry-After`.
         """
         client = registrations.ask(body, address=current_address())
         if client is None:
@@ -146,8 +146,9 @@ class SubscriptionViewSet(TenantViewSet):
         The request is signed like Standard Webhooks (`webhook-id`, `webhook-timestamp`,
         `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`. 403 `wrong_signature` if the signature
         is missing, wrong or more than five minutes old; 503 `payments_not_configured` if no secret
-        is set. Repeating a report changes nothing. 409 `order_closed` if the order was closed with
-        the other status; 409 `payment_differs` if the amount or reference is not the order's.
+        is set, `client_frozen` while the company is being moved. Repeating a report changes
+        nothing. 409 `order_closed` if the order was closed with the other status; 409
+        `payment_differs` if the amount or reference is not the order's.
         """
         credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 

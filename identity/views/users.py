@@ -111,13 +111,14 @@ class TokenViewSet(TenantViewSet):
         gives_credentials=True,
     )
     def create(self, body: LoginBody) -> HttpResponse:
-        """Sign in with e-mail address and password, or exchange a refresh token.
+        """Sign in with email address and password, or exchange a refresh token.
 
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
         missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
         in 15 minutes with an account from one IP address, or 100 from one IP address: 429 with
-        `Retry-After`, even if the password is right.
+        `Retry-After`, even if the password is right. 503 `client_frozen` while the company is
+        being moved.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
@@ -144,7 +145,7 @@ class PasswordResetViewSet(TenantViewSet):
 
         The response is the same whether or not it has one. The link works once, for an hour, and
         makes links that are older than ten minutes invalid. At most 5 requests an hour for an
-        e-mail address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
+        email address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
         """
         passwords.request_reset(email=body.email, address=current_address())
 
@@ -164,6 +165,6 @@ class PasswordResetViewSet(TenantViewSet):
         """Set the password of the person to whom the link was sent. It signs them out everywhere.
 
         400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
-        limit of *Verify Reset Token*.
+        limit of *Verify Reset Token*. 503 `client_frozen` while the company is being moved.
         """
         passwords.use_reset(token=body.token, password=body.new_password, address=current_address())

@@ -155,7 +155,7 @@ _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
         ("handed_off", gettext_noop("Handed over"), "boolean", None, "handed_off"),
         ("bot_resolved", gettext_noop("Resolved by the bot"), "boolean", None, "bot_resolved"),
         ("first_response", gettext_noop("First response"), "number", "seconds", "first_response"),
-        ("resolution", gettext_noop("Time to close"), "number", "seconds", "resolution"),
+        ("resolution", gettext_noop("Conversation duration"), "number", "seconds", "resolution"),
         ("ended_at", gettext_noop("Ended"), "moment", None, "ended_at"),
         ("ended_by", gettext_noop("Ended by"), "text", None, "ended_by"),
         ("rating", gettext_noop("Rating"), "number", "stars", "rating"),

@@ -26,9 +26,9 @@ _LABELS = {
     "person_response_p50": gettext_noop("First human response (median)"),
     "person_response_p90": gettext_noop("First human response (90th percentile)"),
     "person_response_mean": gettext_noop("First human response (average)"),
-    "resolution_p50": gettext_noop("Time to close (median)"),
-    "resolution_p90": gettext_noop("Time to close (90th percentile)"),
-    "resolution_mean": gettext_noop("Time to close (average)"),
+    "resolution_p50": gettext_noop("Conversation duration (median)"),
+    "resolution_p90": gettext_noop("Conversation duration (90th percentile)"),
+    "resolution_mean": gettext_noop("Conversation duration (average)"),
     "rating_mean": gettext_noop("Rating (average)"), "rating_count": gettext_noop("Ratings"),
     "sentiment_positive": gettext_noop("Positive sentiment"),
     "sentiment_neutral": gettext_noop("Neutral sentiment"),
@@ -43,7 +43,7 @@ _LABELS = {
     "handoff_reason": gettext_noop("Handover reason"),
     "price_category": gettext_noop("Price category"),
     "charged_messages": gettext_noop("Billed messages"),
-    "message_cost": gettext_noop("Message costs"),
+    "message_cost": gettext_noop("Messaging costs"),
     "created_at": gettext_noop("Started"),
 }  # fmt: skip
 _IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")

@@ -232,7 +232,9 @@ _RULES = (
             "The model failed in {count} conversations since yesterday",
             "n",
         ),
-        gettext_noop("Open the reply's details to see the error, then check the bot's model."),
+        gettext_noop(
+            "Select “Why?” next to the reply to see the error, then check the bot's model."
+        ),
         _model_errors, "chat_code", since="failed_at", link="?id__in={ids}",
     ),
     _Rule(
@@ -276,8 +278,8 @@ _RULES = (
     _Rule(
         "negative_sentiment", "warning",
         ngettext_lazy(
-            "{count} open conversation with a dissatisfied customer",
-            "{count} open conversations with dissatisfied customers",
+            "{count} open conversation with an unhappy customer",
+            "{count} open conversations with unhappy customers",
             "n",
         ),
         gettext_noop("Read them, then have a teammate reply."),
@@ -339,8 +341,8 @@ _RULES = (
     _Rule(
         "functions_without_model", "warning",
         ngettext_lazy(
-            "{count} function is never used, because its bot has no language model",
-            "{count} functions are never used, because their bots have no language model",
+            "{count} function isn't used because its bot has no language model",
+            "{count} functions aren't used because their bots have no language model",
             "n",
         ),
         gettext_noop("Connect a language model, or turn the functions off."),

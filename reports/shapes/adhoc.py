@@ -27,7 +27,7 @@ PageMetric = Literal[
 ]  # fmt: skip
 PAGE_METRICS: tuple[PageMetric, ...] = get_args(PageMetric)
 DEFAULT_METRICS: tuple[Metric, ...] = ("chats", "messages")
-# Reports with a row for each conversation can only be sorted by when these were created.
+# Reports with a row for each conversation can only be sorted by the conversation's creation time.
 ROW_SORTS = ("-created_at", "created_at")
 _FIRST_DAY, _LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 

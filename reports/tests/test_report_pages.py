@@ -130,7 +130,7 @@ def test_figures_are_compared_with_the_period_before(ann, bot, october):
     cards = {
         card.title: card for card in signed_in(ann.user).get(OVERVIEW, OCTOBER).context["cards"]
     }
-    titles = ("Conversations", "Resolved by the bot", "Time to close")
+    titles = ("Conversations", "Resolved by the bot", "Conversation duration")
     assert [(cards[title].change, cards[title].is_better) for title in titles] == [
         ("+50%", None), ("-67 points", False), ("2 h faster", True),
     ]  # fmt: skip

@@ -136,7 +136,7 @@ def _cards(figures: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
         ("first_response", gettext("First response")),
         ("bot_response", gettext("First bot response")),
         ("person_response", gettext("First human response")),
-        ("resolution", gettext("Time to close")),
+        ("resolution", gettext("Conversation duration")),
     ]
     for name, title in times:
         time, time_before = (getattr(part, f"{name}_seconds") for part in (now, before))

@@ -42,7 +42,7 @@ FIELDS = {
     "languages": gettext_noop("Languages"), "ended_by": gettext_noop("Ended by"),
     "countries": gettext_noop("Countries"), "handed_off": gettext_noop("Handed over"),
     "bot_resolved": gettext_noop("Resolved by the bot"), "has_feedback": gettext_noop("Rated"),
-    "group_by": gettext_noop("Groups"), "metrics": gettext_noop("Metrics"),
+    "group_by": gettext_noop("Group by"), "metrics": gettext_noop("Metrics"),
     "sort": gettext_noop("Sort by"),
 }  # fmt: skip
 _DAYS = ("date_from", "date_to")

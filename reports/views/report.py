@@ -122,7 +122,7 @@ class OverviewViewSet(TenantViewSet):
 
         A conversation belongs to the period in which it was created; previews are not counted.
         Durations are elapsed time, also outside business hours. Each is measured only in the
-        conversations that have it: its members are null if none does.
+        conversations that have it: its statistics are null if none has it.
         """
         return overview.compute(self.client, query)
 

@@ -238,7 +238,7 @@ def encode_body(row: models.Event) -> bytes:
 
 
 def is_thin(event: dict[str, Any]) -> bool:
-    """Whether deliveries of an event, which is given in the shape `Event`, omit its data."""
+    """Whether deliveries omit the data of this event, which is given in the shape `Event`."""
     return _is_large(
         as_json({name: value for name, value in event.items() if name != "deliveries"})
     )

@@ -53,7 +53,7 @@ def send_again(staff, row):
 
 
 def test_sent_again_by_hand(staff, failed):
-    assert "1 delivery will be sent again." in send_again(staff, failed).content.decode()
+    assert "1 delivery will be resent." in send_again(staff, failed).content.decode()
     failed.refresh_from_db()
     assert (failed.state, failed.attempts_before_replay) == (DeliveryState.PENDING, 10)
     assert failed.due_at

@@ -56,7 +56,7 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
     [
         ("http://8.8.8.8/hook", "Use an https URL."),
         ("https://10.0.0.1/hook", "private network"),
-        ("nonsense", "Enter a full address"),
+        ("nonsense", "Enter a full URL"),
     ],
 )
 def test_a_wrong_address_is_refused_beside_its_field(site, url, words):
@@ -274,7 +274,7 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen.goto(reverse("admin:webhooks_webhookconfig_changelist"))
     screen.get_by_role("link", name=endpoint.url).click()
     assert violations(screen) == []
-    screen.get_by_label("A message is added").check()
+    screen.get_by_label("A message is added to a conversation").check()
     screen.locator("#settings").get_by_role("button", name="Save").click()
     screen.get_by_role("status").get_by_text("Saved.").wait_for()
     assert WebhookConfig.objects.get().event_types == ["message.created"]

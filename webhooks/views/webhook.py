@@ -105,9 +105,9 @@ class EventViewSet(TenantViewSet):
         With `order=asc` it is a feed that misses no event: store `next_cursor` and continue with it
         later; empty `items` mean that you have read everything. Send the same filters with every
         cursor. Cursors do not expire: if the next events are no longer kept, the feed goes on with
-        the oldest that is. Events are kept until their conversation is deleted; the platform's
-        operator may also limit them to a number of months. The `webhooks` of the OpenAPI document
-        have the schema of each type's `data`.
+        the oldest event that is kept. Events are kept until their conversation is deleted; the
+        platform's operator may also limit them to a number of months. The `webhooks` of the OpenAPI
+        document have the schema of each type's `data`.
         """
         return events.page(self.client, query)
 

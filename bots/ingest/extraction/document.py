@@ -25,7 +25,15 @@ _MAX_NAME_WORDS = 12
 # A table has at most this many rows of column names.
 _MAX_HEADER_ROWS = 5
 _DIGIT = re.compile(r"\d")
-_UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufeff\ud800-\udfff]")
+
+# Stands for struck-out text until `without_struck` removes it. No text contains this character.
+STRUCK = "\ufdd0"
+_STRUCK = re.compile(rf"{STRUCK}(?:\s*{STRUCK})*")
+# Says in a text that a part of it was struck out.
+_LEFT_OUT = "[…]"
+_OPENING, _ENDING = frozenset(":：(（["), frozenset(".!?…。！？")
+_CLOSING = _ENDING | frozenset(",;:)]/、，；：）")
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,32 @@ def clean(text: str) -> str:
     text = normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def without_struck(text: str) -> str:
+    """Remove the struck-out parts of a paragraph, for which STRUCK stands.
+
+    A mark stays where a sentence would be torn: "Old price: […], new price: 30". Nothing stays of
+    lines whose words are all struck out.
+    """
+    if STRUCK not in text:
+        return text
+    lines = ((line, _mended(line) if STRUCK in line else line) for line in text.split("\n"))
+    return "\n".join(mended for line, mended in lines if mended or not line)
+
+
+def _mended(line: str) -> str:
+    pieces, *others = [[piece] for piece in _STRUCK.split(line)]
+    for (after,) in others:
+        left, right = pieces[-1].rstrip(), after.lstrip()
+        is_torn = left[-1:] in _OPENING or right[:1] in _CLOSING
+        if is_torn or (left and not right and left[-1] not in _ENDING):
+            pieces += [_LEFT_OUT, after]
+        else:
+            is_apart = len(left) < len(pieces[-1]) or len(right) < len(after)
+            pieces[-1:] = [left, " " if left and right and is_apart else "", right]
+    mended = "".join(pieces).rstrip()
+    return mended if any(map(str.isalnum, mended)) else ""
 
 
 def as_written(code: str) -> str:

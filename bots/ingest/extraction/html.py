@@ -18,6 +18,7 @@ from bots.ingest.extraction.document import (
     labelled_row,
     names_below,
     table_lines,
+    without_struck,
 )
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
@@ -156,7 +157,8 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
     elif tag == "table" and not _is_layout(element):
         yield from _rows(element)
     elif tag == "pre":
-        yield Block(as_written("".join(_words(element)).replace("\0", "\n")))
+        code = "".join(_words(element)).replace("\0", "\n")
+        yield Block(as_written(without_struck(code)))
     else:
         blocks = blocks_of(element, is_item=tag == "li" or (is_item and tag != "dd"))
         yield from _numbered(element, blocks) if tag == "li" else blocks
@@ -178,7 +180,7 @@ def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
 
 def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:
     lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
-    text = "\n".join(line for line in lines if line)
+    text = without_struck("\n".join(line for line in lines if line))
     if text:
         yield Block(text, is_item=is_item)
 
@@ -195,7 +197,7 @@ def _words(element: Any) -> Iterator[str]:
 
 
 def _line(element: Any) -> str:
-    return " ".join("".join(_words(element)).replace("\0", " ").split())
+    return without_struck(" ".join("".join(_words(element)).replace("\0", " ").split()))
 
 
 def _holds_blocks(element: Any) -> bool:

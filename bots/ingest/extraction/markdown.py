@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bots.ingest.extraction import encodings, html
-from bots.ingest.extraction.document import Content, clean
+from bots.ingest.extraction.document import STRUCK, Content, clean
 
 # Matches comments, struck-out text, and link definitions that serve as comments, except in code.
 # CommonMark would show some of them: comments inside a paragraph that have blank lines or no end,
@@ -31,7 +31,7 @@ def read_markdown(path: Path) -> Content:
 
 
 def read(text: str) -> Content:
-    text = _HIDDEN.sub(lambda match: match["code"] or "", text)
+    text = _HIDDEN.sub(_replacement, text)
     page = _parser().render(_FRONT_MATTER.sub("", text))
     tree = html.visible_tree(f"<body>{page}")
     blocks = [block for block in html.blocks_of(tree) if block.text]
@@ -39,6 +39,10 @@ def read(text: str) -> Content:
     titles = [block.text for block in blocks if block.level == 1]
     title = titles[0] if len(titles) == 1 else ""
     return Content(title, html.sections(blocks, title))
+
+
+def _replacement(hidden: re.Match[str]) -> str:
+    return hidden["code"] or (STRUCK if hidden[0].startswith("~~") else "")
 
 
 def _parser() -> Any:

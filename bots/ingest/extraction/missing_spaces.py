@@ -17,7 +17,11 @@ _MIN_LETTERS, _MIN_MARKED = 70, 20
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
 # A shorter token may well contain a mark: "e.g.", "YouTube".
 _LONG = 20
+# The longest words in use have fewer letters, even in German and Finnish.
+_TOO_LONG = 45
 _MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
+# Matches the end of a sentence or clause, and the next one without a space before it.
+_JOINED = re.compile(r"[^\W\d_]{3}[.,;!?)][^\W\d_]{3}")
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 # Matches where words may follow each other without a space: at marks, and at capitals in names.
@@ -42,6 +46,16 @@ def lacks_spaces(text: str) -> bool:
             return True
     is_marked = _MIN_MARKED <= letters < _MIN_LETTERS and 2 * marked >= letters
     return is_marked and squares > _LIMITS[0][1] * letters
+
+
+def is_glued(line: str) -> bool:
+    """Whether a single line lacks spaces: it has a word that is too long, or a mark inside one.
+
+    Names in code, such as "createConversationSummary", are not glued words.
+    """
+    if any(length >= _TOO_LONG for length, _ in _words(line)):
+        return True
+    return bool(_JOINED.search(line)) and lacks_spaces(line)
 
 
 def _words(text: str) -> Iterator[tuple[int, bool]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bots.ingest.extraction.pdf_layout import Line
 
-# The limits of memory and CPU time of the child process if these packages are installed.
+# The memory and CPU time of the extracting child process if requirements-ocr.txt is installed.
 MEMORY_MB, SECONDS = 2_048, 300
 # No page is begun after this many seconds of CPU time.
 _LAST_START_SECONDS = 240
@@ -28,10 +28,8 @@ def is_installed() -> bool:
 
 
 def read(document: Any, numbers: Iterable[int]) -> dict[int, list[Line]]:
-    """The lines of these pages by page number, as far as the CPU time allows.
-
-    Pages without a line are left out.
-    """
+    """The lines of the pages `numbers`, by page number. Left out are pages without lines, and those
+    that the CPU time does not suffice for."""
     found: dict[int, list[Line]] = {}
     engine = None
     for number in numbers:
@@ -40,8 +38,8 @@ def read(document: Any, numbers: Iterable[int]) -> dict[int, list[Line]]:
         engine = engine or _engine()
         lines = list(_lines(engine, document.render_pixmap(number, _DPI)))
         if lines:
-            # All lines of a page get one size: the height of a box depends on its letters, so some
-            # lines would be taken for headings.
+            # All lines of a page get one size. The height of a box depends on its letters, so some
+            # lines would otherwise be taken for headings.
             size = median(line.size for line in lines)
             found[number] = [replace(line, size=size) for line in lines]
     return found

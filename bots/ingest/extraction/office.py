@@ -13,6 +13,7 @@ from typing import Any
 from bots.ingest.extraction import number_formats
 from bots.ingest.extraction.document import (
     MAX_ROWS,
+    STRUCK,
     Content,
     ExtractError,
     Section,
@@ -21,6 +22,7 @@ from bots.ingest.extraction.document import (
     labelled_row,
     names_below,
     table_lines,
+    without_struck,
 )
 
 # These limits are checked in the archive's directory, before anything is unpacked.
@@ -135,9 +137,7 @@ def read_xlsx(path: Path) -> Content:
         properties = workbook.find("{*}workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         cells = _Cells(
-            strings=[
-                "".join(_texts(item)) for item in _streamed(archive, "xl/sharedStrings.xml", "si")
-            ],
+            strings=[_rich_text(item) for item in _streamed(archive, "xl/sharedStrings.xml", "si")],
             formats=_cell_formats(archive),
             epoch=number_formats.EPOCH_1904 if is_1904 else number_formats.EPOCH,
         )
@@ -162,12 +162,13 @@ def read_xlsx(path: Path) -> Content:
         return Content(title_of(archive), sections, warning if hidden else "")
 
 
-def _texts(item: Any) -> Iterator[str]:
+def _rich_text(item: Any) -> str:
     """The text of an item, without struck-out parts and phonetic guides of East Asian words."""
+    text = ""
     for run in item.iterfind("{*}r"):
-        if not _is_struck(run.find("{*}rPr")):
-            yield from (part.text or "" for part in run.iterfind("{*}t"))
-    yield from (part.text or "" for part in item.iterfind("{*}t"))
+        is_struck = _is_struck(run.find("{*}rPr"))
+        text += STRUCK if is_struck else "".join(part.text or "" for part in run.iterfind("{*}t"))
+    return without_struck(text + "".join(part.text or "" for part in item.iterfind("{*}t")))
 
 
 def _is_struck(font: Any) -> bool:
@@ -328,7 +329,7 @@ class _Cells:
         if code == number_formats.HIDDEN:
             return ""
         if kind == "inlineStr":
-            return "".join(text for item in cell.iterfind("{*}is") for text in _texts(item))
+            return "".join(map(_rich_text, cell.iterfind("{*}is")))
         value = cell.findtext("{*}v") or ""
         if kind == "s":
             return self._strings[int(value)] if value else ""
@@ -449,4 +450,10 @@ def _slide_rows(table: Any) -> list[dict[int, str]]:
 def _line(paragraph: Any) -> str:
     """The text of a paragraph in one line."""
     pieces = paragraph.iter("{*}t", "{*}br")
-    return " ".join("".join(piece.text or " " for piece in pieces).split())
+    texts = (STRUCK if _is_struck_run(piece) else piece.text or " " for piece in pieces)
+    return without_struck(" ".join("".join(texts).split()))
+
+
+def _is_struck_run(text: Any) -> bool:
+    look = text.getparent().find("{*}rPr")
+    return look is not None and look.get("strike", "noStrike") != "noStrike"

@@ -1,4 +1,4 @@
-"""Reads OpenDocument texts, EPUB books and e-mails."""
+"""Reads OpenDocument texts, EPUB books and emails."""
 
 import posixpath
 import zipfile
@@ -9,11 +9,13 @@ from typing import Any
 
 from bots.ingest.extraction import encodings, html, office, text_headings
 from bots.ingest.extraction.document import (
+    STRUCK,
     Content,
     ExtractError,
     SectionBuilder,
     clean,
     table_lines,
+    without_struck,
 )
 from bots.ingest.extraction.office import attribute, name_of
 
@@ -50,25 +52,26 @@ class _OpenText:
             for style in part.iter("{*}style")
         }
 
-    def _is_hidden(self, element: Any) -> bool:
-        """Whether an element or its style hides its text or strikes it out."""
+    def _shown_as(self, element: Any) -> str | None:
+        """STRUCK for an element that is struck out, "" for a hidden one; None for all others."""
         if attribute(element, "display") in {"none", "condition"}:
-            return True
+            return ""
         style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
         while style is not None and id(style) not in seen:
             seen.add(id(style))
             for properties in style.iterfind("{*}text-properties"):
-                is_struck = attribute(properties, "text-line-through-style", "none") != "none"
-                if is_struck or attribute(properties, "display") == "none":
-                    return True
+                if attribute(properties, "display") == "none":
+                    return ""
+                if attribute(properties, "text-line-through-style", "none") != "none":
+                    return STRUCK
             style = self._styles.get(attribute(style, "parent-style-name"))
-        return False
+        return None
 
     def add_blocks(self, container: Any, sections: SectionBuilder, mark: str = "") -> None:
         """Add the paragraphs, lists and tables inside an element."""
         for child in container:
             name = name_of(child)
-            if not name or name in _UNSEEN or self._is_hidden(child):
+            if not name or name in _UNSEEN or self._shown_as(child) is not None:
                 continue
             if name == "h":
                 sections.start_section(self._text(child))
@@ -81,7 +84,7 @@ class _OpenText:
                 self.add_blocks(child, sections, "- " if name == "list-item" else mark)
 
     def _text(self, paragraph: Any) -> str:
-        return "".join(self._inline(paragraph))
+        return without_struck("".join(self._inline(paragraph)))
 
     def _inline(self, element: Any) -> Iterator[str]:
         yield element.text or ""
@@ -92,8 +95,9 @@ class _OpenText:
             elif name == "note":
                 notes = (self._text(line) for line in child.iterfind("{*}note-body/{*}p"))
                 yield f" ({' '.join(notes)})"
-            elif name and name not in _UNSEEN and not self._is_hidden(child):
-                yield from self._inline(child)
+            elif name and name not in _UNSEEN:
+                instead = self._shown_as(child)
+                yield from self._inline(child) if instead is None else [instead]
             yield child.tail or ""
 
     def _rows(self, table: Any) -> Iterator[dict[int, str]]:
@@ -145,7 +149,7 @@ def _is_text(block: html.Block) -> bool:
 
 
 def read_mail(path: Path) -> Content:
-    """Read the subject and the text of an e-mail, without its attachments."""
+    """Read the subject and the text of an email, without its attachments."""
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())

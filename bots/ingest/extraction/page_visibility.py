@@ -4,7 +4,10 @@ import re
 from collections.abc import Container, Iterator
 from typing import Any
 
-_UNSEEN = frozenset({"template", "noscript", "del", "s", "strike", "script", "style"})
+from bots.ingest.extraction.document import STRUCK
+
+_UNSEEN = frozenset({"template", "noscript", "script", "style"})
+_STRUCK = frozenset({"del", "s", "strike"})
 # These elements are never removed, since scripts show a hidden page once it is loaded.
 _PAGE = frozenset({"html", "body"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
@@ -39,7 +42,11 @@ def show(tree: Any) -> None:
     invisible, tiny = set[Any](), set[Any]()
     for element in [*tree.iter()]:
         look = looks.get(element, style_sheets.PLAIN)
-        is_unseen = not isinstance(element.tag, str) or element.tag in _UNSEEN or look.is_struck
+        if look.is_struck or element.tag in _STRUCK:
+            element.tail = STRUCK + (element.tail or "")
+            _remove(element)
+            continue
+        is_unseen = not isinstance(element.tag, str) or element.tag in _UNSEEN
         if is_unseen or _is_banner(element):
             _remove(element)
             continue

@@ -10,15 +10,16 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import ocr, pdf_layout, pdf_visibility, text_headings
+from bots.ingest.extraction import ocr, pdf_layout, pdf_spaces, pdf_visibility, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
     Section,
     check_length,
     clean,
+    without_struck,
 )
-from bots.ingest.extraction.missing_spaces import lacks_spaces
+from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -46,6 +47,8 @@ _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: #
 _LARGER, _MAX_HEADING = 1.12, 120
 # A page with more bytes of drawing operators is a plan or a map.
 _MAX_CONTENT = 500_000
+# If more than this share of a page's lines lack spaces, the page is not read without them.
+_MAX_GLUED_SHARE = 0.25
 # The maximum number of pages, or ranges of pages, that a warning lists.
 _MAX_NAMED = 12
 
@@ -91,14 +94,15 @@ def read_pdf(path: Path) -> Content:
 def _readable(
     pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
 ) -> tuple[list[list[Line]], str]:
-    """Empty the pages that have no spaces between words.
+    """Empty the pages that have no spaces between words, and drop single lines that have none.
 
-    Returns the pages, and a warning about pages that could not be read well, "" if there are none.
+    Returns the pages, and a warning about what could not be read well, "" if there is nothing.
     Raises ExtractError if spaces are missing on all pages that have text.
     """
     numbers = range(len(pages))
-    unspaced = {n for n in numbers if lacks_spaces(" ".join(line.text for line in pages[n]))}
     empty = {n for n in numbers if not pages[n]}
+    spaced = [_spaced_lines(lines) for lines in pages]
+    unspaced = {n for n in numbers if not spaced[n]} - empty
     if unspaced and len(unspaced | empty) == len(pages):
         message = "Its text has no spaces between words. Save it again, or as a Word file."
         raise ExtractError("unreadable", message)
@@ -110,13 +114,33 @@ def _readable(
             unspaced.difference(damaged),
             "were skipped because their text has no spaces between words",
         ),
+        (
+            {n for n in numbers if len(spaced[n]) < len(pages[n])} - unspaced,
+            "have lines without spaces between words, which were left out",
+        ),
     )
     warning = " ".join(
         f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
         for found, what in missing
         if found
     )
-    return [[] if n in unspaced else pages[n] for n in numbers], warning
+    return spaced, warning
+
+
+def _spaced_lines(lines: list[Line]) -> list[Line]:
+    """The lines that have spaces; none if the page lacks spaces in more than a few single lines."""
+    glued = [False, *(is_glued(line.text) for line in lines), False]
+    single = {
+        number
+        for number, around in enumerate(zip(glued, glued[1:], glued[2:], strict=False))
+        if around == (False, True, False)
+    }
+    if _MAX_GLUED_SHARE * len(lines) < len(single):
+        single = set()
+    judged = " ".join(line.text for number, line in enumerate(lines) if number not in single)
+    if lacks_spaces(judged):
+        return []
+    return [line for line, is_without in zip(lines, glued[1:], strict=False) if not is_without]
 
 
 def _named(found: Collection[int]) -> str:
@@ -210,10 +234,14 @@ def _pages(
         if errors_logged:
             damaged.add(number)
         spans = visible_text.spans(number, spans)
+        spans = pdf_spaces.with_spaces(document, number, spans)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
         lines = pdf_layout.pieces(spans, rules)
-        lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
+        lines = [
+            line.with_text(_LIGATURE.sub(_letters, clean(without_struck(line.text))))
+            for line in lines
+        ]
         total += sum(len(line.text) for line in lines)
         check_length(total)
         yield [line for line in lines if line.text.strip()], rules

@@ -12,7 +12,7 @@ from itertools import accumulate, groupby, pairwise
 from statistics import mean, median
 from typing import Any
 
-from bots.ingest.extraction.document import table_lines
+from bots.ingest.extraction.document import STRUCK, table_lines
 
 # In multiples of the font size: the maximum difference in height between two texts of a row, and
 # between a cell of one line and a cell of two lines next to it.
@@ -92,7 +92,7 @@ class Rules:
     thin: tuple[tuple[float, float, float], ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
-        """The text of a line with spaces in place of the letters that a rule crosses out."""
+        """The text of a line with STRUCK in place of each letter that a rule crosses out."""
         low, high = (line.y + part * line.size for part in _STRUCK)
         crossing = [
             (start, end)
@@ -104,7 +104,7 @@ class Rules:
         middles = (left + width / 2 for left, width in zip(
             accumulate(widths, initial=line.x), widths, strict=False))  # fmt: skip
         return "".join(
-            " " if any(start < middle < end for start, end in crossing) else letter
+            STRUCK if any(start < middle < end for start, end in crossing) else letter
             for letter, middle in zip(line.text, middles, strict=True)
         )
 
@@ -224,8 +224,8 @@ def _is_underlined(spans: Iterable[Any], drawn: Rules) -> bool:
     for span in spans if drawn.thin else ():
         turn, line = _upright(span)
         text = line.text if turn else drawn.unstruck(line, _widths(line, span.char_widths))
-        total += len(line.text.replace(" ", ""))
-        struck += len(line.text.replace(" ", "")) - len(text.replace(" ", ""))
+        total += len(line.text)
+        struck += text.count(STRUCK)
     return struck > _MAX_STRUCK_SHARE * total
 
 

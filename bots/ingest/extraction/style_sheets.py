@@ -26,7 +26,7 @@ _MAX_STEPS = 4_000_000
 _WRAPPED, _COPIED = 5, 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
-# Python refuses to parse longer numbers.
+# Python refuses to parse integers of more than 4,300 digits.
 _LONG_NUMBER = re.compile(r"\d{1000,}")
 _DECLARES = re.compile(
     r"display|visibility|decoration|opacity|clip|font|left|right|top|bottom|indent", re.IGNORECASE

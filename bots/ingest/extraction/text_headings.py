@@ -59,8 +59,8 @@ class _Outline:
     def __init__(self) -> None:
         self.found = SectionBuilder()
         self._above = ""
-        # The indentation of the side heading above the next paragraph; None if there is none. It is
-        # the heading of all paragraphs below that are indented further.
+        # The indentation of the side heading above the next paragraph; None if there is none. A
+        # side heading is the heading of all paragraphs below it that are indented further.
         self._heads_until: int | None = None
         # Whether the latest heading is a question and nothing below it has been read yet.
         self._is_asked = False

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from bots.ingest.extraction import office
-from bots.ingest.extraction.document import Content, SectionBuilder, table_lines
+from bots.ingest.extraction.document import (
+    STRUCK,
+    Content,
+    SectionBuilder,
+    table_lines,
+    without_struck,
+)
 from bots.ingest.extraction.office import OFF, attribute, name_of
 
 # Elements with deleted or moved text, or with properties and codes that no program shows. All other
@@ -60,7 +66,7 @@ class _Styles:
             (attribute(style, "styleId") for style in listed if _is_default_style(style)), None
         )
         defaults = None if root is None else root.find("{*}docDefaults/{*}rPrDefault")
-        self._hides_all = defaults is not None and _is_hidden(defaults)
+        self._hides_all = "" if defaults is None else _hidden_by(defaults)
 
     def chain(self, style_id: str | None) -> Iterator[Any]:
         seen = set[str | None]()
@@ -85,13 +91,13 @@ class _Styles:
             return direct
         return next((element for element in found if element is not None), None)
 
-    def hides(self, style_id: str | None) -> bool:
-        return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
+    def hidden_by(self, style_id: str | None) -> str | None:
+        """What hides the text of a style, like `_hidden_by`."""
+        return _first(_hidden_by(style) for style in self.chain(style_id))
 
-    def hides_paragraph(self, style_id: str | None) -> bool:
-        """Like `hides`, for a paragraph: the document's defaults count too."""
-        by_style = (_is_hidden(style) for style in self.chain(style_id or self._default_style_id))
-        return bool(_first((*by_style, self._hides_all)))
+    def paragraph_hidden_by(self, style_id: str | None) -> str | None:
+        """Like `hidden_by`, for a paragraph: the document's defaults count too."""
+        return _first((self.hidden_by(style_id or self._default_style_id), self._hides_all))
 
 
 def _is_default_style(style: Any) -> bool:
@@ -99,18 +105,19 @@ def _is_default_style(style: Any) -> bool:
     return is_default and attribute(style, "type") == "paragraph"
 
 
-def _first(values: Iterable[bool | None]) -> bool | None:
+def _first(values: Iterable[str | None]) -> str | None:
     return next((value for value in values if value is not None), None)
 
 
-def _is_hidden(element: Any) -> bool | None:
-    """Whether the properties of a run or style hide its text or strike it out.
+def _hidden_by(element: Any) -> str | None:
+    """The property of a run or style that hides its text or strikes it out; "" if it is shown.
 
-    None if they do not say.
+    None if the properties do not say.
     """
     names = ("vanish", "strike", "dstrike")
-    values = [_is_on(element, f"{{*}}rPr/{{*}}{name}") for name in names]
-    return True if True in values else _first(values)
+    values = {name: _is_on(element, f"{{*}}rPr/{{*}}{name}") for name in names}
+    hiding = next((name for name, is_on in values.items() if is_on), "")
+    return None if set(values.values()) == {None} else hiding
 
 
 class _Numbers:
@@ -189,16 +196,17 @@ class _Reader:
             self.add_blocks(box, sections)
 
     def _text(self, paragraph: Any) -> str:
-        hides = self._styles.hides_paragraph(_value(paragraph, "{*}pPr/{*}pStyle"))
-        return "".join(self._inline(paragraph, hides=hides))
+        hides = self._styles.paragraph_hidden_by(_value(paragraph, "{*}pPr/{*}pStyle")) or ""
+        return without_struck("".join(self._inline(paragraph, hides=hides)))
 
-    def _inline(self, element: Any, *, hides: bool) -> Iterator[str]:
+    def _inline(self, element: Any, *, hides: str) -> Iterator[str]:
         """The text of a paragraph or of a part of it, with notes in place of their references."""
         for child in element:
             name = name_of(child)
-            if name == "r" and self._is_hidden_run(child, hides=hides):
-                continue
-            if name == "t":
+            hiding = self._run_hidden_by(child, hides) if name == "r" else ""
+            if hiding:
+                yield STRUCK if hiding.endswith("strike") else ""
+            elif name == "t":
                 yield child.text or ""
             elif name in _SPACES:
                 yield _SPACES[name]
@@ -210,12 +218,12 @@ class _Reader:
             elif name and name not in _UNSEEN and not _is_left_out(child):
                 yield from self._inline(child, hides=hides)
 
-    def _is_hidden_run(self, run: Any, *, hides: bool) -> bool:
+    def _run_hidden_by(self, run: Any, hides: str) -> str:
+        """What hides a run: a property, or its look; "" if it is shown."""
         if _is_unreadable(run):
-            return True
-        style = _value(run, "{*}rPr/{*}rStyle")
-        by_style = _first(_is_hidden(style) for style in self._styles.chain(style))
-        return bool(_first((_is_hidden(run), by_style, hides)))
+            return "look"
+        by_style = self._styles.hidden_by(_value(run, "{*}rPr/{*}rStyle"))
+        return _first((_hidden_by(run), by_style, hides)) or ""
 
     def _flat(self, container: Any) -> str:
         """The text inside an element in one line."""
@@ -226,7 +234,7 @@ class _Reader:
         return " ".join(lines)
 
     def _add_table(self, table: Any, sections: SectionBuilder) -> None:
-        if self._styles.hides(_value(table, "{*}tblPr/{*}tblStyle")):
+        if self._styles.hidden_by(_value(table, "{*}tblPr/{*}tblStyle")):
             return
         rows = [list(_cells(row)) for row in _below(table, "tr") if not _is_gone(row)]
         columns = max((end for row in rows for _, end, _ in row), default=0)

@@ -115,7 +115,7 @@ class InstructionsForm(BotForm):
     settings = (
         Setting("content", gettext_lazy("Instructions"), lines=6),
         Setting("tone", gettext_lazy("Tone"), attrs={"placeholder": gettext_lazy("Friendly")}),
-        Setting("language", gettext_lazy("Language of the instructions"), choices=()),
+        Setting("language", gettext_lazy("Instructions language"), choices=()),
         Setting(
             "model", gettext_lazy("Model"), gettext_lazy("Leave empty to use the connected model."),
         ),

@@ -120,7 +120,7 @@ class OtherFieldsForm(BotForm):
         required=False,
         max_length=6_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("For a dropdown, one per line."),
+        help_text=gettext_lazy("For dropdowns only. One option per line."),
     )
     required = forms.BooleanField(label=gettext_lazy("Required"), required=False)
     when = forms.ChoiceField(

@@ -97,8 +97,8 @@ class WebForm(ContentForm):
     shapes = (WebUrlDto,)
     settings = (
         Setting(
-            "url", gettext_lazy("Address"),
-            gettext_lazy("The address of a public page or sitemap."),
+            "url", gettext_lazy("URL"),
+            gettext_lazy("The URL of a public page or sitemap."),
             attrs={"placeholder": "www.shop.example/help", "inputmode": "url"},
         ),
         Setting("crawl_depth", gettext_lazy("Pages"), choices=_DEPTHS),
@@ -291,7 +291,7 @@ class DiscardForm(ContentForm):
     def intro(self) -> str:
         if document_changes.has_failed(self.subject):
             return gettext("The new version couldn't be read. The bot keeps using the old version.")
-        return gettext("The deletion of this document is on hold. The bot still uses it.")
+        return gettext("This document's deletion is on hold. The bot still uses it.")
 
     @property
     def is_needed(self) -> bool:

@@ -23,8 +23,8 @@ _EXAMPLE = gettext_lazy(
 class ProceduresForm(BotForm):
     heading = gettext_lazy("Procedures")
     intro = gettext_lazy(
-        "What the bot does step by step, such as a refund. Each line is a step: ask, call, confirm,"
-        " say, if, else, hand over, end."
+        "Tasks the bot handles step by step, such as refunds. Each line is a step: ask, call,"
+        " confirm, say, if, else, hand over, end."
     )
     right = "train"
 

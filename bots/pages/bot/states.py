@@ -27,8 +27,8 @@ COLORS = {status: color for status, (_, color) in _STATES.items()}
 _STAGES = {
     DocumentStage.WAITING: gettext_lazy("queued"),
     DocumentStage.READING: gettext_lazy("reading"),
-    DocumentStage.PASSAGES: gettext_lazy("in use, search still improving"),
-    DocumentStage.SENTENCES: gettext_lazy("in use, quotes still improving"),
+    DocumentStage.PASSAGES: gettext_lazy("in use, search is still improving"),
+    DocumentStage.SENTENCES: gettext_lazy("in use, quotes are still improving"),
     DocumentStage.COMPLETE: gettext_lazy("complete"),
 }
 _LONG_TRAINING = timedelta(minutes=2)

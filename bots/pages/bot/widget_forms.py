@@ -107,8 +107,8 @@ class InvitationForm(BotForm):
             gettext_lazy("At most twice a day per visitor."),
         ),
         Setting(
-            "engaging_seconds", gettext_lazy("Seconds before it shows"),
-            gettext_lazy("Counted from when a page opens. Also applies to “Open automatically”."),
+            "engaging_seconds", gettext_lazy("Delay (seconds)"),
+            gettext_lazy("Starts when the page opens. Also applies to “Open automatically”."),
         ),
         Setting(
             "engaging_pages", gettext_lazy("Only on these pages"),
@@ -116,7 +116,7 @@ class InvitationForm(BotForm):
         ),
         Setting("engaging_visitors", gettext_lazy("Show to"), choices=_VISITORS),
         Setting(
-            "bot_question", gettext_lazy("Placeholder in the message field"),
+            "bot_question", gettext_lazy("Placeholder in the message box"),
             gettext_lazy("Leave empty for “Write a message” in the customer's language."),
         ),
     )  # fmt: skip
@@ -132,7 +132,7 @@ class TermsForm(BotForm):
 
 class BannerForm(BotForm):
     heading = gettext_lazy("Banner")
-    intro = gettext_lazy("An image above the conversation, such as an offer or a notice.")
+    intro = gettext_lazy("An image above the chat, such as a special offer or an announcement.")
     right = "train"
     shapes = (BotBannerDto,)
     settings = (

@@ -23,7 +23,7 @@ MAILS_A_DAY = 500
 def enqueue_for(chat: Conversation, message: Message) -> None:
     """Enqueue a job that mails an agent's message to a visitor after `WAIT` if it has not reached
     them by then, together with later messages. Nothing is enqueued for notes, if the bot's
-    `mail_answers` is off, or if the visitor has given no e-mail address."""
+    `mail_answers` is off, or if the visitor has given no email address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
     is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
     if is_wanted and not message.is_note and mails.is_enabled():

@@ -25,8 +25,8 @@ class FeedbackGiven(ApiError):
 
 def submit(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     """Store a rating of a chat or of one message and announce it. Within the client's
-    `feedback_edit_minutes`, a second rating corrects the first; after that, it raises 409. 403 if
-    the customer is blocked, 404 if the chat has no such message by the bot or an agent."""
+    `feedback_edit_minutes`, a second rating corrects the first; after that, it is a 409. 403 if the
+    customer is blocked, 404 if the chat has no such message by the bot or an agent."""
     message = _rated_message(chat, body)
     values = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():

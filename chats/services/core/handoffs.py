@@ -28,8 +28,8 @@ def hand_over(
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     """Outside business hours, tell the customer that the company is closed, unless the bot has the
-    chat. The customer is told once until the next opening, and not at all if an agent has written
-    since the company closed."""
+    chat. The customer is told only once before the next opening, and not at all if an agent has
+    written since the company closed."""
     if chat.assign_type == AssignType.BOT:
         return
     reply = platform_messages.out_of_hours(language=language, chat=chat)

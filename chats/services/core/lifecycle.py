@@ -61,7 +61,7 @@ class ChannelNotConnected(ApiError):
 
 class BotDisabled(ApiError):
     code, status = "bot_disabled", 409
-    detail = "The bot is off. Leave the conversation in the queue or with an agent."
+    detail = "The bot is disabled. Leave the conversation in the queue or with an agent."
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:

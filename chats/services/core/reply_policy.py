@@ -14,9 +14,9 @@ from identity.auth import Principal
 from identity.services import credits
 
 _RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
-# Public keys that lacked credits, each with the monotonic time until which this is not checked
-# again.
 _CACHE_SECONDS = 1.0
+# Public keys that lacked credits, each with the monotonic time until which its credits are not
+# checked again.
 _lacking_until: dict[int, float] = {}
 
 

@@ -95,7 +95,7 @@ def events_for(
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
     """The events of the user's client, after `last_event_id` or from now on. They end if
-    `is_still_admitted` returns False, or if the feed no longer has a place within the limits.
+    `is_still_admitted` returns False, or if the feed has lost its place (see `feed_limits`).
 
     422 if `last_event_id` is unknown (`error_location` is where the request has it), 429 if too
     many feeds are open.

@@ -2,6 +2,7 @@
 conversation has ended, starts these tasks and asks the customer for a rating."""
 
 import uuid
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
@@ -13,10 +14,10 @@ from django.utils import timezone
 
 from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.extractive import ExtractiveEngine
-from bots.engine.groundedness import SourceCheck
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
+from bots.engine.types import Line
 from bots.language import detection
 from bots.services import engines
 from chatplatform import jobs
@@ -172,19 +173,22 @@ def _summary_by_model(
         summary=mask.reveal(draft.summary),
         key_points=[mask.reveal(point) for point in draft.key_points],
         customer_intent=mask.reveal(draft.customer_intent),
-        resolution=_resolution(transcript, mask.reveal(draft.resolution), language=chat.language),
+        resolution=mask.reveal(_resolution(lines, draft, work, language=chat.language)),
         message_count=transcript.message_count,
         engine=work.engine.name,
     )
 
 
-def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, if the rules find a resolution as well and the chat
-    supports the facts in it; else an empty text."""
-    if not rule_based_summary.resolution(transcript.lines, language=language):
+def _resolution(
+    lines: Sequence[Line], draft: ChatSummaryDraft, work: engines.MeteredWork, *, language: str
+) -> str:
+    """The resolution that a model wrote, if the matter may be solved and the replies say so; else
+    an empty text."""
+    written = draft.resolution
+    if not written or not rule_based_summary.may_be_solved(lines, language=language):
         return ""
-    check = SourceCheck(line.text for line in transcript.lines)
-    return written if check.facts_supported(written) else ""
+    replies = [line.text for line in lines if line.role == "assistant" and line.is_answer]
+    return written if work.confirms(written, replies) else ""
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:

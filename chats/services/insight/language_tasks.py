@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 from bots.engine import Capability, rule_based_summary, text_tasks
 from bots.engine.groundedness import SourceCheck
 from bots.engine.openai_compatible import OpenAICompatible
-from bots.engine.types import Line
+from bots.engine.types import Line, Snippet
+from bots.ingest import chunking
 from bots.language import detection, embedding, phrasebook
 from bots.language.normalization import QUESTION_MARKS
 from bots.models import Bot
@@ -210,6 +211,7 @@ def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
             citations=[Citation(**asdict(citation)) for citation in extract.citations],
         )
         for extract in extracts
+        if _answers(extract.text)
     ]
 
 
@@ -225,13 +227,17 @@ def _suggest_by_model(
     """The replies that a model suggests, each with the passages that it cites.
 
     A reply is dropped if one of these is true:
-    - It cites no passage and is not a question.
+    - It cites no passage, or only asks.
+    - It does not rest on its passages (see `_rests_on`).
     - It contains a figure, link or address that neither its passages nor the chat contain.
     - It reports that something was done.
     - It repeats the customer.
     """
-    prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in parts)
+    if not snippets:
+        work.make_free()
+        return []
+    prompt = prompt_versions.find_current(chat.bot_id)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(
@@ -248,15 +254,42 @@ def _suggest_by_model(
         cited = [snippet for snippet in snippets if snippet.number in draft.snippets]
         sources = SourceCheck.of_snippets(cited, *(line.text for line in transcript.lines))
         is_good = (
-            (cited or text.endswith(QUESTION_MARKS))
+            cited
+            and _answers(text)
             and sources.facts_supported(text)
             and not phrasebook.reports_action(text)
             and not _repeats_customer(text, transcript)
+            and _rests_on(cited, text, transcript, language=language)
         )
-        if text and is_good:
+        if is_good:
             citations = [Citation(**asdict(snippet.citation)) for snippet in cited]
             suggestions.append(Suggestion(text=text, citations=citations))
     return suggestions
+
+
+def _answers(text: str) -> bool:
+    """Whether a reply has a sentence that is no question."""
+    sentences = (sentence.strip() for sentence in chunking.split_sentences(text))
+    return any(sentence and not sentence.endswith(QUESTION_MARKS) for sentence in sentences)
+
+
+def _rests_on(
+    cited: Sequence[Snippet], text: str, transcript: transcripts.Transcript, *, language: str
+) -> bool:
+    """Whether a reply speaks as its passages and not as the customer.
+
+    It has most of its words from the passages or, by its meaning, is nearer to one of their
+    sentences than to the customer's latest two messages and to what customers ask any business.
+    """
+    if SourceCheck.of_snippets(cited).mostly_supports(text):
+        return True
+    passages = (
+        (sentence, detection.detect(snippet.text, default=language))
+        for snippet in cited
+        for sentence in chunking.split_sentences(snippet.text)
+    )
+    asked = [*transcript.of_customer[-2:], *embedding.GENERIC.get(language, ())]
+    return embedding.is_nearer(text, passages, asked, language=language)
 
 
 def _repeats_customer(text: str, transcript: transcripts.Transcript) -> bool:

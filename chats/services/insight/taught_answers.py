@@ -61,7 +61,7 @@ def request_again(group: QuestionGroup) -> None:
 
 
 def request_learned(document_id: int) -> None:
-    """Now that the bot is trained on a document, enqueue jobs that ask the questions again for
+    """Now that the bot is trained on a document, enqueue jobs that ask it again the questions for
     which the document was written."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):

@@ -79,5 +79,7 @@ def _line(row: Message, *, is_rated_poor: bool) -> Line:
     if row.sender_type == SenderType.CUSTOMER:
         return Line("customer", text)
     # A bot's message that no engine wrote is a canned reply, so it is not an answer.
-    is_canned = row.sender_type == SenderType.BOT and not (row.receipt or {}).get("engine")
-    return Line("assistant", text, is_answer=not is_rated_poor and not is_canned)
+    is_bots = row.sender_type == SenderType.BOT
+    is_canned = is_bots and not (row.receipt or {}).get("engine")
+    is_answer = not is_rated_poor and not is_canned
+    return Line("assistant", text, is_answer=is_answer, is_bots=is_bots)

@@ -1,4 +1,4 @@
-"""Gathers what the rules need to know about a message: its texts, and what precedes it in the chat.
+"""Gathers the facts about a message for the rules in `decide`: its texts, and the chat before it.
 
 If the bot's message asks for a customer-info field, its receipt contains the field's name
 (`asks_for`), and the customer's next message is searched for the value. The bot asks again if the

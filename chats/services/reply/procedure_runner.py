@@ -83,7 +83,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Turn:
-    """A procedure's reaction to a message. `waiting` is set if the message was about something else
+    """A procedure's reaction to a message. `waiting` is set if the message did not answer the step
     and the procedure still waits."""
 
     decision: Decision | AskEngine
@@ -91,8 +91,8 @@ class Turn:
 
 
 def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
-    """The reaction to a message of the procedure that waits for it or that it starts; None if no
-    procedure reacts."""
+    """The reaction of the procedure that waits for a message or that the message starts; None if
+    no procedure reacts."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:

@@ -62,6 +62,15 @@ class Picture extends Component {
   }
 }
 
+/** A recording or video to play, or text if the browser cannot; the link to its file is below in either case. */
+class Player extends Component {
+  render({ kind, address, name }, { isBroken }) {
+    if (isBroken) return html`<p class="quiet">${t("This file can't be played here.")}</p>`;
+    const shared = { class: "picture", src: address, controls: true, preload: kind === "audio" ? "metadata" : "none", "aria-label": name, onError: () => this.setState({ isBroken: true }) };
+    return kind === "audio" ? html`<audio ...${shared} />` : html`<video ...${shared} />`;
+  }
+}
+
 /** The customer's text as typed; ours as the customer sees it. Both with links. */
 function Said({ text, message: { sender, citations } }) {
   if (sender.type === "customer") return html`<p class="said" dir="auto"><${Words} text=${text} /></p>`;
@@ -80,10 +89,11 @@ function Piece({ piece, message }) {
     return html`<p dir="auto">${t("Location")}: ${place}</p>`;
   }
   const name = piece.file_name || t("File");
-  const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
+  const isHere = address && new URL(address, location.href).origin === location.origin; // all that the page may load
   return html`
     ${piece.text && html`<${Said} text=${piece.text} message=${message} />`}
-    ${isPicture && html`<${Picture} address=${address} name=${name} />`}
+    ${isHere && piece.type === "image" && html`<${Picture} address=${address} name=${name} />`}
+    ${isHere && ["audio", "video"].includes(piece.type) && html`<${Player} kind=${piece.type} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
     ${piece.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note transcript")}</p><p class="said" dir="auto">${piece.transcript}</p></div>`}
     ${piece.error && html`<p class="fault">${piece.error}</p>`}

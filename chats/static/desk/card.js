@@ -75,7 +75,7 @@ export class Card extends Component {
         ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="plain" onClick=${() => chats.open(other.id)}>
             <span class="subject" dir="auto">${subject(other)}</span>
-            <span class="quiet">${dayAndClock(other.created_at)}${ratings[other.id] && html` · <span role="img" aria-label=${t("Rated {count} of 5", { count: ratings[other.id] })}>${"★".repeat(ratings[other.id])}</span>`}</span></button></li>`)}
+            <span class="quiet">${dayAndClock(other.created_at)}${ratings[other.id] && html` · <span role="img" aria-label=${t("Rated {count} out of 5", { count: ratings[other.id] })}>${"★".repeat(ratings[other.id])}</span>`}</span></button></li>`)}
         </ul>`}
       </section>
     `;

@@ -137,21 +137,22 @@ export function take(id) {
   return attempt(() => assign([id], { assign_type: "agent" }, { said: t("Assigned to you") }));
 }
 
-/** Assigns chats to a person, the queue or the bot; `until`: also snoozes them. `said`: the message shown then.
- * Throws the first fault, with the `ids` of the chats that were not assigned. */
-export async function assign(ids, body, { said, until } = {}) {
-  const done = await Promise.allSettled(
-    ids.map(async (id) => {
-      if (until) await post(`/ai/chat/${id}/snooze`, { until });
-      keep(await post(`/ai/chat/${id}/assign`, body));
-    }),
-  );
+/** Acts on each chat. Throws the first fault, with the `ids` of the chats that could not be changed. */
+async function onEach(ids, act) {
+  const done = await Promise.allSettled(ids.map(act));
   dispatch({ type: "unselected" });
   const left = ids.filter((_, place) => done[place].reason);
-  if (left.length) {
-    await Promise.all(left.map(fetchChat));
-    throw Object.assign(done.find(({ reason }) => reason).reason, { ids: left });
-  }
+  if (!left.length) return;
+  await Promise.all(left.map(fetchChat));
+  throw Object.assign(done.find(({ reason }) => reason).reason, { ids: left });
+}
+
+/** Assigns chats to a person, the queue or the bot; `until`: also snoozes them. `said`: the message shown then. */
+export async function assign(ids, body, { said, until } = {}) {
+  await onEach(ids, async (id) => {
+    if (until) await post(`/ai/chat/${id}/snooze`, { until });
+    keep(await post(`/ai/chat/${id}/assign`, body));
+  });
   const news = [said, until && t("Snoozed until {time}", { time: dayAndClock(until) })].filter(Boolean).join(" · ");
   if (news) toast(news, { seconds: 3 });
 }
@@ -231,7 +232,7 @@ export function merge(id, merged_id) {
   });
 }
 
-/** Other customers with the same e-mail address or phone number. */
+/** Other customers with the same email address or phone number. */
 export async function duplicatesOf(customer) {
   const same = { email: (text) => text?.trim().toLowerCase(), phone: (text) => text?.replace(/\D/g, "") };
   const found = new Map();
@@ -251,10 +252,14 @@ export async function changeMessage({ id, conversation_id: chatId }, text) {
   dispatch({ type: "message", message: await (text === null ? call("DELETE", path) : put(path, { text })), kind: "message.updated" });
 }
 
-export async function setTags(id, names) {
-  const { tags } = await put(`/ai/chat/${id}/tags`, { tags: names });
-  const chat = read().chats[id];
-  if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
+/** Replaces the tags of chats, or adds to them. */
+export function setTags(ids, names, { isAdded }) {
+  const send = isAdded ? post : put;
+  return onEach(ids, async (id) => {
+    const { tags } = await send(`/ai/chat/${id}/tags`, { tags: names });
+    const chat = read().chats[id];
+    if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
+  });
 }
 
 let saidTyping = 0;

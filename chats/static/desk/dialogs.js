@@ -3,7 +3,7 @@
 import { html } from "../common/html.js";
 import { language, msg, t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
-import { put, signOut } from "./api.js";
+import { get, put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
@@ -21,6 +21,7 @@ import { blockPresets, snoozePresets } from "./times.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+const MOST_OFFERED = 12; // tags
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
@@ -202,18 +203,51 @@ function Delete({ message }) {
   `;
 }
 
-function Tags({ state, ids: [id] }) {
-  const save = (event) => {
+/** Tags are added to several chats; those of one chat can be changed. */
+class Tags extends Component {
+  isAdded = this.props.ids.length > 1;
+  state = { text: this.isAdded ? "" : this.props.state.chats[this.props.ids[0]].tags.join(", "), known: [] };
+  field = createRef();
+
+  componentDidMount() {
+    get("/ai/tags").then(({ tags }) => this.setState({ known: tags.map(({ name }) => name) })).catch(chats.report);
+  }
+
+  save = (event) => {
     event.preventDefault();
-    const names = new FormData(event.target).get("tags").split(",").map((name) => name.trim()).filter(Boolean);
-    finish(() => chats.setTags(id, names));
+    finish(() => chats.setTags(this.props.ids, named(this.state.text), this));
   };
-  return html`
-    <form onSubmit=${save}>
-      <label>${t("Tags, separated by commas")} <input name="tags" autofocus maxlength="1300" dir="auto" defaultValue=${state.chats[id].tags.join(", ")} /></label>
-      <button type="submit" class="first">${t("Save")}</button>
-    </form>
-  `;
+
+  /** Puts a known tag in place of its beginning. */
+  add(name) {
+    const { text, known } = this.state;
+    this.setState({ text: [...finished(text, known), name].join(", ") });
+    this.field.current.focus();
+  }
+
+  render(_, { text, known }) {
+    const done = finished(text, known);
+    const typed = named(text)[done.length]?.toLocaleLowerCase() ?? "";
+    const offered = known.filter((name) => !done.includes(name) && name.toLocaleLowerCase().includes(typed)).slice(0, MOST_OFFERED);
+    return html`
+      <form onSubmit=${this.save}>
+        <label>${this.isAdded ? t("Add tags, separated by commas") : t("Tags, separated by commas")} <input name="tags" required=${this.isAdded} ref=${this.field} autofocus autocomplete="off" maxlength="1300" dir="auto"
+          value=${text} onInput=${(event) => this.setState({ text: event.target.value })} /></label>
+        ${offered.length > 0 && html`<p class="tags" role="group" aria-label=${t("Your tags")}>
+          ${offered.map((name) => html`<button type="button" class="chip" dir="auto" key=${name} onClick=${() => this.add(name)}>${name}</button> `)}</p>`}
+        <button type="submit" class="first">${t("Save")}</button>
+      </form>
+    `;
+  }
+}
+
+const named = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
+
+/** The tags of the text without the one that is being typed. */
+function finished(text, known) {
+  const names = named(text);
+  const isTyping = names.length > 0 && !/,\s*$/.test(text) && !known.includes(names.at(-1));
+  return isTyping ? names.slice(0, -1) : names;
 }
 
 function Source({ citation }) {

@@ -7,18 +7,18 @@ export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 
 /** Why a chat was handed over. */
 export const REASONS = {
-  no_answer: msg("No answer found"),
+  no_answer: msg("The bot had no answer"),
   customer_asked: msg("Asked for a person"),
-  engine_failed: msg("The bot failed"),
-  bot_disabled: msg("The bot is off"),
+  engine_failed: msg("The model failed"),
+  bot_disabled: msg("The bot was disabled"),
   agents_reply: msg("Your team answers for this bot"),
-  staff_request: msg("Handed over by a teammate"),
+  staff_request: msg("Requested by a teammate"),
   agent_silent: msg("The agent didn't reply in time"),
   credits_used_up: msg("Out of credits"),
   agent_gone: msg("The agent is no longer available"),
-  files_only: msg("Sent only files"),
-  unreadable: msg("The bot can't read this message"),
-  approval_needed: msg("Needs approval"),
+  files_only: msg("Files only, no text"),
+  unreadable: msg("The bot can't read this type of message"),
+  approval_needed: msg("Waiting for approval"),
   procedure: msg("A procedure needs a person"),
   answered_elsewhere: msg("Answered in the channel's app"),
   other: msg("Needs a person"),
@@ -69,7 +69,7 @@ export const DECISIONS = {
   procedure: msg("A step in a procedure."),
   procedure_changed: msg("The procedure changed in the meantime."),
   customer_declined: msg("The customer declined the function call."),
-  agent_declined: msg("An agent declined the function call."),
+  agent_declined: msg("An agent rejected the function call."),
   handoff_not_wanted: msg("No answer, and handover is off."),
   info_given: msg("The customer shared the requested details."),
   info_declined: msg("The customer declined to share details."),
@@ -134,7 +134,7 @@ export const EMPTY_VIEWS = {
 /** What the customer has opted out of. */
 export const OPT_OUTS = {
   offers: msg("Opted out of offers"),
-  all: msg("Sent STOP. No bot or templates until they message you again"),
+  all: msg("Sent STOP. No bot replies or templates until they message you again"),
 };
 
 /** The delivery status of a message. */
@@ -157,7 +157,7 @@ export const CONNECTIONS = {
 
 /** Why the agent cannot write. */
 export const OBSTACLES = {
-  only_read: msg("You can read conversations, but not reply."),
+  only_read: msg("You can read conversations but can't reply."),
   ended_here: msg("This conversation has ended."),
   window_closed: msg("You can reply again once the customer sends a message."),
   of_other: msg("{name} is handling this. Add a note, or take over."),

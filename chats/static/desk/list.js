@@ -107,6 +107,7 @@ function Bulk({ state }) {
       <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
       <button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>
       <button type="button" onClick=${ask("priority")}>${t("Priority")}</button>
+      <button type="button" onClick=${ask("tags")}>${t("Tags")}</button>
       <button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>
       <button type="button" onClick=${() => chats.end(ids)}>${t("End")}</button>
       <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("Clear")}</button>

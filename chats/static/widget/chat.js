@@ -34,6 +34,8 @@ export function createChat({ api, store, memory, stash, language }) {
   let recalled = 0; // the turn for which earlier chats were requested
   let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
+  let details = {}; // what the page says about the visitor
+  let sent = ""; // the details that were sent last, and whose
   let settled = Promise.resolve();
 
   const set = (changes) => store.dispatch({ type: "set", ...changes });
@@ -64,7 +66,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
     if (mine !== turn) return;
     const [unsent, isAgreed] = [waiting.filter((item) => !item.names), agreed === store.state.config.terms];
-    set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
+    set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: draftsOf(own) });
     if (files) await attach(files);
     if (chat) await check();
     if (mine !== turn) return;
@@ -74,10 +76,14 @@ export function createChat({ api, store, memory, stash, language }) {
     left = [];
     keepOutbox();
     set({ isReady: true });
+    describe();
     flush();
     look();
     recall();
   }
+
+  /** What was typed; the form before the chat begins with what the page says. */
+  const draftsOf = (typed) => ({ ...NO_DRAFTS, ...typed, answers: { ...answersOf(details), ...typed?.answers } });
 
   /** Finds the chats that a person with a proved id has had in other browsers, when they are needed. */
   async function recall() {
@@ -393,6 +399,7 @@ export function createChat({ api, store, memory, stash, language }) {
     draft({ answers: {} });
     setFiles(store.state.files);
     set({ chat: made });
+    describe();
     await readMessages(made.id);
     return made.id;
   }
@@ -588,15 +595,27 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   /** The visitor's identity as the page states it; without a proof, the visitor is anonymous to the server. */
-  function identify({ externalId, identitySignature }) {
+  function identify({ externalId, identitySignature, name, email, phone, attributes }) {
+    details = { name, email, phone, attributes };
     const who = externalId || undefined;
     const proof = who && identitySignature ? { external_id: who, identity_signature: identitySignature } : null;
     const isSame = identity?.who === who && identity;
     identity = { who, proof };
-    if (isSame) return;
+    if (isSame) return describe();
     settled = settled.then(() => settle(who, proof));
     if (store.state.config) begin();
     left = []; // The previous person wrote this.
+  }
+
+  /** Stores what the page says about the visitor, once. The server keeps what it knows from the company. */
+  async function describe() {
+    const { chat, described } = memory.read();
+    const now = JSON.stringify([identity?.who, details]);
+    if (!store.state.isReady || !chat || JSON.stringify(details) === "{}" || [described, sent].includes(now)) return;
+    const mine = turn;
+    sent = now;
+    await untilAnswered(() => api.customer(chat, details)).catch(({ message }) => console.warn(`chatWidget: ${message}`));
+    if (mine === turn) memory.write({ described: now });
   }
 
   /** A chat that was begun anonymously becomes the named person's, if the server agrees. */
@@ -673,6 +692,12 @@ export function createChat({ api, store, memory, stash, language }) {
 
 // Fields of the customer itself, which are not attributes.
 const OWN = ["name", "email", "phone"];
+
+/** What the page says about the visitor, as answers of the form before the chat. */
+function answersOf({ attributes, ...own }) {
+  const given = Object.entries({ ...attributes, ...own }).filter(([, value]) => ["string", "number"].includes(typeof value));
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
 
 /** The answers of the form before the chat, in the API's format for a customer. */
 function customerOf({ config, drafts: { answers } }) {

@@ -76,7 +76,7 @@ class Client(Core):
     def sign_in(
         self, body: types.Body_login_for_access_token2_identity_token2_post, *, idempotency_key: str | None = None
     ) -> types.TokenResponse:
-        """Sign in with e-mail address and password, or exchange a refresh token."""
+        """Sign in with email address and password, or exchange a refresh token."""
         result: types.TokenResponse = self.call("POST", "/identity/token2", {}, {}, body=body, kind="form", key=idempotency_key)
         return result
 
@@ -433,7 +433,7 @@ class Client(Core):
     def download_document(
         self, bot_id: int | str, document_id: int | str
     ) -> bytes:
-        """Download the original file; for a crawled page, its content as fetched."""
+        """Download the original file; for a crawled page, its content as fetched, and for a written text or answer, a text file."""
         result: bytes = self.call("GET", "/ai/{bot_id}/train/document/{document_id}/original", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
@@ -1028,14 +1028,14 @@ class Client(Core):
     def get_customer_history(
         self, customer_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationsResponse:
-        """List all conversations of a customer, newest first."""
+        """List all conversations of a customer, newest first, without previews."""
         result: types.ConversationsResponse = self.call("GET", "/ai/chat/history/customer/{customer_id}", {"customer_id": customer_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def get_bot_history(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationsResponse:
-        """List all conversations of a bot, newest first."""
+        """List all conversations of a bot, newest first, without previews."""
         result: types.ConversationsResponse = self.call("GET", "/ai/{bot_id}/chat-history", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1294,7 +1294,7 @@ class Client(Core):
     def delete_client_tag(
         self, tag_id: int | str
     ) -> None:
-        """Delete a tag from your list, and in the background from all conversations."""
+        """Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`."""
         result: None = self.call("DELETE", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {})
         return result
 
@@ -1469,14 +1469,14 @@ class Client(Core):
     def download_transcript(
         self, chat_id: int | str, *, timezone: str | None = None
     ) -> bytes:
-        """Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is false."""
+        """Download the transcript as plain text, named after the `chat_code`."""
         result: bytes = self.call("GET", "/ai/client/chat/{chat_id}/transcript.txt", {"chat_id": chat_id}, {"timezone": timezone})
         return result
 
     def mail_transcript(
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
-        """E-mail the transcript as a text attachment."""
+        """Email the transcript as a text attachment."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1504,14 +1504,14 @@ class Client(Core):
     def get_chat_messages_with_customer(
         self, chat_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationHistory:
-        """Get a conversation with its customer and its messages, oldest first."""
+        """Get a conversation with its customer and its messages, oldest first, without internal notes."""
         result: types.ConversationHistory = self.call("GET", "/ai/client/chat/history-with-customer/{chat_id}", {"chat_id": chat_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def get_chat_messages_by_code(
         self, chat_code: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.MessagesResponse | types.VisitorMessages:
-        """List the messages of the conversation with this code, oldest first."""
+        """List the messages of the conversation with this code, oldest first, without internal notes."""
         result: types.MessagesResponse | types.VisitorMessages = self.call("GET", "/ai/client/chat/messages/{chat_code}", {"chat_code": chat_code}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1553,7 +1553,7 @@ class Client(Core):
     def translate_text(
         self, body: types.TranslationRequest, *, idempotency_key: str | None = None
     ) -> types.TranslationResponse:
-        """Translate a text."""
+        """Translate a text; the model's tokens are charged."""
         result: types.TranslationResponse = self.call("POST", "/client/translate", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1658,7 +1658,7 @@ class Client(Core):
     def get_socialnet_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/socialnet/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1721,7 +1721,7 @@ class Client(Core):
     def get_photoapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/photoapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1798,7 +1798,7 @@ class Client(Core):
     def get_localapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/localapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1847,7 +1847,7 @@ class Client(Core):
     def get_chatapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/chatapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1896,7 +1896,7 @@ class Client(Core):
     def get_telegram_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first."""
+        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 

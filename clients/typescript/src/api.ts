@@ -39,7 +39,7 @@ export class Client extends Core {
   updateUserRole(user_id: number | string, body: types.UserRole): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/role`, { body });
   }
-  /** Sign in with e-mail address and password, or exchange a refresh token. */
+  /** Sign in with email address and password, or exchange a refresh token. */
   signIn(body: types.Body_login_for_access_token2_identity_token2_post, idempotencyKey?: string): Promise<types.TokenResponse> {
     return this.call("POST", `/identity/token2`, { body, kind: "form", idempotencyKey });
   }
@@ -243,7 +243,7 @@ export class Client extends Core {
   getDocument(bot_id: number | string, document_id: number | string): Promise<types.DocumentDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
-  /** Download the original file; for a crawled page, its content as fetched. */
+  /** Download the original file; for a crawled page, its content as fetched, and for a written text or answer, a text file. */
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
@@ -583,11 +583,11 @@ export class Client extends Core {
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
-  /** List all conversations of a customer, newest first. */
+  /** List all conversations of a customer, newest first, without previews. */
   getCustomerHistory(customer_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/chat/history/customer/${encodeURIComponent(customer_id)}`, { query });
   }
-  /** List all conversations of a bot, newest first. */
+  /** List all conversations of a bot, newest first, without previews. */
   getBotHistory(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/chat-history`, { query });
   }
@@ -735,7 +735,7 @@ export class Client extends Core {
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete a tag from your list, and in the background from all conversations. */
+  /** Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
@@ -835,11 +835,11 @@ export class Client extends Core {
   getTranscript(chat_id: number | string): Promise<types.Transcript> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript`);
   }
-  /** Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is false. */
+  /** Download the transcript as plain text, named after the `chat_code`. */
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** E-mail the transcript as a text attachment. */
+  /** Email the transcript as a text attachment. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
@@ -855,11 +855,11 @@ export class Client extends Core {
   getChatMessages(chat_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/history/${encodeURIComponent(chat_id)}`, { query });
   }
-  /** Get a conversation with its customer and its messages, oldest first. */
+  /** Get a conversation with its customer and its messages, oldest first, without internal notes. */
   getChatMessagesWithCustomer(chat_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationHistory> {
     return this.call("GET", `/ai/client/chat/history-with-customer/${encodeURIComponent(chat_id)}`, { query });
   }
-  /** List the messages of the conversation with this code, oldest first. */
+  /** List the messages of the conversation with this code, oldest first, without internal notes. */
   getChatMessagesByCode(chat_code: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/messages/${encodeURIComponent(chat_code)}`, { query });
   }
@@ -883,7 +883,7 @@ export class Client extends Core {
   suggestRepliesByApiKey(chat_id: number | string, body?: types.SuggestionRequest, idempotencyKey?: string): Promise<types.ReplySuggestions> {
     return this.call("POST", `/ai/client/chat/suggestions/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Translate a text. */
+  /** Translate a text; the model's tokens are charged. */
   translateText(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/client/translate`, { body, idempotencyKey });
   }
@@ -943,7 +943,7 @@ export class Client extends Core {
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
-  /** List the messages of the bot's conversations on this channel, newest first. */
+  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
   getSocialnetMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -979,7 +979,7 @@ export class Client extends Core {
   reconnectSocialnetPage(client_id: number | string, bot_id: number | string, body?: types.MessengerConnectPageDto): Promise<types.ChannelConnection> {
     return this.call("PUT", `/socialnet/${encodeURIComponent(client_id)}/reconnect_page/${encodeURIComponent(bot_id)}`, { body });
   }
-  /** List the messages of the bot's conversations on this channel, newest first. */
+  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
   getPhotoappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1023,7 +1023,7 @@ export class Client extends Core {
   getLocalappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first. */
+  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
   getLocalappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1051,7 +1051,7 @@ export class Client extends Core {
   getChatappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first. */
+  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
   getChatappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1079,7 +1079,7 @@ export class Client extends Core {
   disconnectTelegram(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/telegram/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first. */
+  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
   getTelegramMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }

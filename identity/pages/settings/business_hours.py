@@ -36,8 +36,9 @@ class HoursForm(ConfigForm):
         Setting(
             "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
-                "Sent once to customers waiting for a person. [opening time] is replaced with when"
-                " you're back, such as “Monday, 09:00”, so you don't need to write your hours."
+                "Sent once to customers waiting for a person. [opening time] is replaced with the"
+                " time you open again, such as “Monday, 09:00”, so you don't need to write your"
+                " hours."
                 " Customers who write in another language get this text in your default language."
             ),
         ),

@@ -80,8 +80,8 @@ class AnswersForm(ConfigForm):
         Setting(
             "answer_threshold", gettext_lazy("When the bot isn't sure"),
             gettext_lazy(
-                "The more the bot answers, the more answers miss the question. The more it hands"
-                " over, the more your team has to answer."
+                "The more the bot answers, the more often its answers miss the point. The more it"
+                " hands over, the more your team has to answer."
             ),
             choices=_THRESHOLD_CHOICES,
         ),
@@ -125,7 +125,9 @@ class AnswersForm(ConfigForm):
 class AfterForm(ConfigForm):
     settings = (
         Setting("ask_feedback", gettext_lazy("Ask the customer for a rating")),
-        Setting("feedback_edit_minutes", gettext_lazy("Time to change a rating (minutes)")),
+        Setting(
+            "feedback_edit_minutes", gettext_lazy("Time limit for changing a rating (minutes)"),
+        ),
         Setting(
             "auto_summary", gettext_lazy("Summarize the conversation"),
             gettext_lazy("Summaries, tags, and sentiment use credits."),

@@ -7,7 +7,7 @@ const UNITS = [["minute", 1, 90], ["hour", 60, 36 * 60], ["day", 24 * 60, Infini
 
 /** When somebody is available, if nobody is now. */
 export function whenThere({ is_open: isOpen, opens_at: opensAt, agents_online: online }, locale) {
-  if (isOpen) return online ? null : t("Nobody is online right now. We'll answer here as soon as we're back.");
+  if (isOpen) return online ? null : t("No one is online right now. We'll answer here as soon as we're back.");
   if (!opensAt) return t("We're closed.");
   const at = new Date(opensAt);
   const time = at.toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });

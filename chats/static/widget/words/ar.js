@@ -50,7 +50,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "This file type can't be sent.": "لا يمكن إرسال هذا النوع من الملفات.",
 "Enter a valid email address.": "أدخل عنوان بريد إلكتروني كاملًا.",
 "Files can be up to {size} MB.": "يمكن أن يبلغ حجم الملف {size} ميغابايت.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "لا أحد متصل الآن. سنجيبك هنا فور عودتنا.",
+"No one is online right now. We'll answer here as soon as we're back.": "لا أحد متصل الآن. سنجيبك هنا فور عودتنا.",
 "We're closed.": "نحن مغلقون.",
 "We're closed. Back today at {time}.": "نحن مغلقون. نعود اليوم الساعة {time}.",
 "We're closed. Back on {day} at {time}.": "نحن مغلقون. نعود {day} الساعة {time}.",

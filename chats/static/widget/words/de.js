@@ -43,7 +43,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Dateien dieses Typs können nicht gesendet werden.",
 "Enter a valid email address.": "Geben Sie eine gültige E-Mail-Adresse ein.",
 "Files can be up to {size} MB.": "Dateien können bis zu {size} MB groß sein.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Zurzeit ist niemand online. Wir antworten hier, sobald wir zurück sind.",
+"No one is online right now. We'll answer here as soon as we're back.": "Zurzeit ist niemand online. Wir antworten hier, sobald wir zurück sind.",
 "We're closed.": "Wir haben geschlossen.",
 "We're closed. Back today at {time}.": "Wir haben geschlossen. Wieder da heute um {time}.",
 "We're closed. Back on {day} at {time}.": "Wir haben geschlossen. Wieder da am {day} um {time}.",

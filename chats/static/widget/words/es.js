@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Este tipo de archivo no se puede enviar.",
 "Enter a valid email address.": "Introduzca una dirección de correo completa.",
 "Files can be up to {size} MB.": "Los archivos pueden tener hasta {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Ahora no hay nadie en línea. Responderemos aquí en cuanto volvamos.",
+"No one is online right now. We'll answer here as soon as we're back.": "Ahora no hay nadie en línea. Responderemos aquí en cuanto volvamos.",
 "We're closed.": "Estamos cerrados.",
 "We're closed. Back today at {time}.": "Estamos cerrados. Volvemos hoy a las {time}.",
 "We're closed. Back on {day} at {time}.": "Estamos cerrados. Volvemos el {day} a las {time}.",

@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "This file type can't be sent.": "Ce type de fichier ne peut pas être envoyé.",
 "Enter a valid email address.": "Saisissez une adresse e-mail complète.",
 "Files can be up to {size} MB.": "Un fichier peut peser jusqu'à {size} Mo.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Personne n'est en ligne pour le moment. Nous répondrons ici dès notre retour.",
+"No one is online right now. We'll answer here as soon as we're back.": "Personne n'est en ligne pour le moment. Nous répondrons ici dès notre retour.",
 "We're closed.": "Nous sommes fermés.",
 "We're closed. Back today at {time}.": "Nous sommes fermés. De retour aujourd'hui à {time}.",
 "We're closed. Back on {day} at {time}.": "Nous sommes fermés. De retour {day} à {time}.",

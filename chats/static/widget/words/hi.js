@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "इस प्रकार की फ़ाइल नहीं भेजी जा सकती।",
 "Enter a valid email address.": "पूरा ईमेल पता लिखें।",
 "Files can be up to {size} MB.": "फ़ाइल {size} MB तक हो सकती है।",
-"Nobody is online right now. We'll answer here as soon as we're back.": "अभी कोई ऑनलाइन नहीं है। लौटते ही हम यहाँ उत्तर देंगे।",
+"No one is online right now. We'll answer here as soon as we're back.": "अभी कोई ऑनलाइन नहीं है। लौटते ही हम यहाँ उत्तर देंगे।",
 "We're closed.": "हम बंद हैं।",
 "We're closed. Back today at {time}.": "हम बंद हैं। आज {time} बजे लौटेंगे।",
 "We're closed. Back on {day} at {time}.": "हम बंद हैं। वापसी: {day}, {time}।",

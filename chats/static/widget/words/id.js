@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Jenis berkas ini tidak dapat dikirim.",
 "Enter a valid email address.": "Masukkan alamat email yang lengkap.",
 "Files can be up to {size} MB.": "Ukuran berkas paling besar {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Saat ini tidak ada yang online. Kami akan menjawab di sini begitu kami kembali.",
+"No one is online right now. We'll answer here as soon as we're back.": "Saat ini tidak ada yang online. Kami akan menjawab di sini begitu kami kembali.",
 "We're closed.": "Kami tutup.",
 "We're closed. Back today at {time}.": "Kami tutup. Kembali hari ini pukul {time}.",
 "We're closed. Back on {day} at {time}.": "Kami tutup. Kembali {day} pukul {time}.",

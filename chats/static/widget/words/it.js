@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Questo tipo di file non può essere inviato.",
 "Enter a valid email address.": "Inserisca un indirizzo e-mail completo.",
 "Files can be up to {size} MB.": "I file possono pesare fino a {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Al momento nessuno è online. Risponderemo qui appena torniamo.",
+"No one is online right now. We'll answer here as soon as we're back.": "Al momento nessuno è online. Risponderemo qui appena torniamo.",
 "We're closed.": "Siamo chiusi.",
 "We're closed. Back today at {time}.": "Siamo chiusi. Torniamo oggi alle {time}.",
 "We're closed. Back on {day} at {time}.": "Siamo chiusi. Torniamo {day} alle {time}.",

@@ -30,7 +30,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "この種類のファイルは送信できません。",
 "Enter a valid email address.": "メールアドレスを正しく入力してください。",
 "Files can be up to {size} MB.": "ファイルは {size} MB までです。",
-"Nobody is online right now. We'll answer here as soon as we're back.": "ただいま担当者は不在です。戻り次第、こちらでお答えします。",
+"No one is online right now. We'll answer here as soon as we're back.": "ただいま担当者は不在です。戻り次第、こちらでお答えします。",
 "We're closed.": "ただいま営業時間外です。",
 "We're closed. Back today at {time}.": "ただいま営業時間外です。本日 {time} に再開します。",
 "We're closed. Back on {day} at {time}.": "ただいま営業時間外です。{day} {time} に再開します。",

@@ -30,7 +30,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "이 유형의 파일은 보낼 수 없습니다.",
 "Enter a valid email address.": "이메일 주소를 정확히 입력하세요.",
 "Files can be up to {size} MB.": "파일은 {size}MB까지 가능합니다.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "지금은 접속한 담당자가 없습니다. 돌아오는 대로 여기서 답변드리겠습니다.",
+"No one is online right now. We'll answer here as soon as we're back.": "지금은 접속한 담당자가 없습니다. 돌아오는 대로 여기서 답변드리겠습니다.",
 "We're closed.": "지금은 운영 시간이 아닙니다.",
 "We're closed. Back today at {time}.": "지금은 운영 시간이 아닙니다. 오늘 {time}에 다시 시작합니다.",
 "We're closed. Back on {day} at {time}.": "지금은 운영 시간이 아닙니다. {day} {time}에 다시 시작합니다.",

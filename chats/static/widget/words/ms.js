@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Jenis fail ini tidak boleh dihantar.",
 "Enter a valid email address.": "Masukkan alamat e-mel yang lengkap.",
 "Files can be up to {size} MB.": "Saiz fail paling besar {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Tiada sesiapa dalam talian sekarang. Kami akan menjawab di sini sebaik sahaja kami kembali.",
+"No one is online right now. We'll answer here as soon as we're back.": "Tiada sesiapa dalam talian sekarang. Kami akan menjawab di sini sebaik sahaja kami kembali.",
 "We're closed.": "Kami tutup.",
 "We're closed. Back today at {time}.": "Kami tutup. Kembali hari ini pada {time}.",
 "We're closed. Back on {day} at {time}.": "Kami tutup. Kembali {day} pada {time}.",

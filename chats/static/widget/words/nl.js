@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Dit type bestand kan niet worden verstuurd.",
 "Enter a valid email address.": "Vul een volledig e-mailadres in.",
 "Files can be up to {size} MB.": "Een bestand mag {size} MB groot zijn.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Er is nu niemand online. We antwoorden hier zodra we terug zijn.",
+"No one is online right now. We'll answer here as soon as we're back.": "Er is nu niemand online. We antwoorden hier zodra we terug zijn.",
 "We're closed.": "We zijn gesloten.",
 "We're closed. Back today at {time}.": "We zijn gesloten. Vandaag om {time} terug.",
 "We're closed. Back on {day} at {time}.": "We zijn gesloten. Terug op {day} om {time}.",

@@ -38,7 +38,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "This file type can't be sent.": "Nie można wysłać pliku tego typu.",
 "Enter a valid email address.": "Podaj pełny adres e-mail.",
 "Files can be up to {size} MB.": "Plik może mieć do {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Teraz nikogo nie ma online. Odpowiemy tutaj, gdy tylko wrócimy.",
+"No one is online right now. We'll answer here as soon as we're back.": "Teraz nikogo nie ma online. Odpowiemy tutaj, gdy tylko wrócimy.",
 "We're closed.": "Mamy zamknięte.",
 "We're closed. Back today at {time}.": "Mamy zamknięte. Wracamy dziś o {time}.",
 "We're closed. Back on {day} at {time}.": "Mamy zamknięte. Wracamy: {day}, {time}.",

@@ -34,7 +34,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "This file type can't be sent.": "Este tipo de ficheiro não pode ser enviado.",
 "Enter a valid email address.": "Introduza um endereço de e-mail completo.",
 "Files can be up to {size} MB.": "Os ficheiros podem ter até {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "De momento ninguém está online. Respondemos aqui assim que voltarmos.",
+"No one is online right now. We'll answer here as soon as we're back.": "De momento ninguém está online. Respondemos aqui assim que voltarmos.",
 "We're closed.": "Estamos fechados.",
 "We're closed. Back today at {time}.": "Estamos fechados. Voltamos hoje às {time}.",
 "We're closed. Back on {day} at {time}.": "Estamos fechados. Voltamos: {day}, {time}.",

@@ -38,7 +38,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "This file type can't be sent.": "Файлы этого типа нельзя отправить.",
 "Enter a valid email address.": "Введите полный адрес электронной почты.",
 "Files can be up to {size} MB.": "Файл может занимать до {size} МБ.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Сейчас никого нет на связи. Мы ответим здесь, как только вернёмся.",
+"No one is online right now. We'll answer here as soon as we're back.": "Сейчас никого нет на связи. Мы ответим здесь, как только вернёмся.",
 "We're closed.": "Мы не работаем.",
 "We're closed. Back today at {time}.": "Мы не работаем. Вернёмся сегодня в {time}.",
 "We're closed. Back on {day} at {time}.": "Мы не работаем. Вернёмся: {day}, {time}.",

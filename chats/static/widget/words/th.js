@@ -30,7 +30,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "ส่งไฟล์ประเภทนี้ไม่ได้",
 "Enter a valid email address.": "โปรดกรอกที่อยู่อีเมลให้ครบถ้วน",
 "Files can be up to {size} MB.": "ไฟล์มีขนาดได้ไม่เกิน {size} MB",
-"Nobody is online right now. We'll answer here as soon as we're back.": "ตอนนี้ไม่มีใครออนไลน์ เราจะตอบที่นี่ทันทีที่กลับมา",
+"No one is online right now. We'll answer here as soon as we're back.": "ตอนนี้ไม่มีใครออนไลน์ เราจะตอบที่นี่ทันทีที่กลับมา",
 "We're closed.": "เราปิดทำการ",
 "We're closed. Back today at {time}.": "เราปิดทำการ กลับมาวันนี้เวลา {time}",
 "We're closed. Back on {day} at {time}.": "เราปิดทำการ กลับมา{day} เวลา {time}",

@@ -30,7 +30,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "Bu tür dosyalar gönderilemez.",
 "Enter a valid email address.": "Tam bir e-posta adresi girin.",
 "Files can be up to {size} MB.": "Dosyalar en fazla {size} MB olabilir.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Şu anda çevrimiçi kimse yok. Döner dönmez burada yanıtlayacağız.",
+"No one is online right now. We'll answer here as soon as we're back.": "Şu anda çevrimiçi kimse yok. Döner dönmez burada yanıtlayacağız.",
 "We're closed.": "Kapalıyız.",
 "We're closed. Back today at {time}.": "Kapalıyız. Bugün saat {time} itibarıyla buradayız.",
 "We're closed. Back on {day} at {time}.": "Kapalıyız. Dönüş: {day}, {time}.",

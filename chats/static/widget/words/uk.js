@@ -38,7 +38,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "This file type can't be sent.": "Файли цього типу не можна надіслати.",
 "Enter a valid email address.": "Введіть повну адресу електронної пошти.",
 "Files can be up to {size} MB.": "Файл може займати до {size} МБ.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Зараз нікого немає на зв'язку. Ми відповімо тут, щойно повернемося.",
+"No one is online right now. We'll answer here as soon as we're back.": "Зараз нікого немає на зв'язку. Ми відповімо тут, щойно повернемося.",
 "We're closed.": "Ми не працюємо.",
 "We're closed. Back today at {time}.": "Ми не працюємо. Повернемося сьогодні о {time}.",
 "We're closed. Back on {day} at {time}.": "Ми не працюємо. Повернемося: {day}, {time}.",

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "Không gửi được loại tệp này.",
 "Enter a valid email address.": "Địa chỉ email chưa đúng.",
 "Files can be up to {size} MB.": "Mỗi tệp tối đa {size} MB.",
-"Nobody is online right now. We'll answer here as soon as we're back.": "Hiện không có ai trực tuyến. Chúng tôi sẽ trả lời tại đây ngay khi quay lại.",
+"No one is online right now. We'll answer here as soon as we're back.": "Hiện không có ai trực tuyến. Chúng tôi sẽ trả lời tại đây ngay khi quay lại.",
 "We're closed.": "Chúng tôi đang đóng cửa.",
 "We're closed. Back today at {time}.": "Chúng tôi đã đóng cửa. Mở lại hôm nay lúc {time}.",
 "We're closed. Back on {day} at {time}.": "Chúng tôi đã đóng cửa. Mở lại {day} lúc {time}.",

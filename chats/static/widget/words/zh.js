@@ -30,7 +30,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "This file type can't be sent.": "无法发送此类文件。",
 "Enter a valid email address.": "请输入完整的电子邮件地址。",
 "Files can be up to {size} MB.": "文件不能超过 {size} MB。",
-"Nobody is online right now. We'll answer here as soon as we're back.": "现在没有人在线。我们回来后会在这里回复您。",
+"No one is online right now. We'll answer here as soon as we're back.": "现在没有人在线。我们回来后会在这里回复您。",
 "We're closed.": "我们已下班。",
 "We're closed. Back today at {time}.": "我们已下班，今天 {time} 回来。",
 "We're closed. Back on {day} at {time}.": "我们已下班，{day} {time} 回来。",
