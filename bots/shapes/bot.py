@@ -12,6 +12,7 @@ from bots.models import Bot
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     NOT_BLANK,
+    InRequest,
     Language,
     Moment,
     Shape,
@@ -74,6 +75,10 @@ Engaging = Annotated[Text, Field(max_length=300)]
 SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
+# Whether a step of the set-up checklist is done.
+SetUpStep = Annotated[bool | None, InRequest("Set it to null to make it automatic again.")]
+
+
 class BotStyle(Shape):
     """The position, size, corners and font of the widget."""
 
@@ -100,12 +105,12 @@ class BotDto(Shape):
     api_key: str | None = read_only(
         "The bot's newest active API key, masked: only its prefix is shown. Null: it has none."
     )
-    bot_name: Text = Field(
+    bot_name: Annotated[Text, InRequest("Required to create a bot.")] = Field(
         "",
         min_length=1,
         max_length=100,
         pattern=NOT_BLANK,
-        description="The bot's name as customers see it. Required to create a bot.",
+        description="The bot's name as customers see it.",
         json_schema_extra=without_default,
     )
     description: Text = Field(
@@ -145,16 +150,19 @@ class BotDto(Shape):
         " your company's default language or, if that is not one of `languages`, the first of"
         " them.",
     )
-    style: BotStyle = Field(
-        default_factory=lambda: BotStyle(),
-        description="How the widget looks. A change replaces the whole object.",
+    style: Annotated[BotStyle, InRequest("A change replaces the whole object.")] = Field(
+        default_factory=lambda: BotStyle(), description="How the widget looks."
     )
-    welcome_message: GreetingOrGreetings = Field(
+    welcome_message: Annotated[
+        GreetingOrGreetings,
+        InRequest(
+            "A request may send a string instead, which sets the text in the default language and"
+            " keeps the others; a response always contains the object."
+        ),
+    ] = Field(
         default_factory=dict,
         description="Welcome messages by language, at most 2,000 characters each; 422 for a new"
-        " text in a language that is not in `languages`, unless that list is empty. A request may"
-        " send a string instead, which sets the text in the default language and keeps the others;"
-        " a response always contains the object.",
+        " text in a language that is not in `languages`, unless that list is empty.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
     terms: dict[Language, Terms] = Field(
@@ -243,27 +251,25 @@ class BotDto(Shape):
         None,
         description="The bot's own holidays. Empty: none. Null: your company's holidays apply.",
     )
-    chatbot_setup: bool | None = Field(
+    chatbot_setup: SetUpStep = Field(
         None,
         description="Whether the appearance step of the set-up checklist is done. Unless you set"
-        " it: true once there is a welcome message in the default language. Set it to null to"
-        " make it automatic again.",
+        " it: true once there is a welcome message in the default language.",
     )
-    prompt_setup: bool | None = Field(
+    prompt_setup: SetUpStep = Field(
         None,
         description="Whether the instructions step of the set-up checklist is done. Unless you set"
-        " it: true once the bot has instructions. Set it to null to make it automatic again.",
+        " it: true once the bot has instructions.",
     )
-    file_setup: bool | None = Field(
+    file_setup: SetUpStep = Field(
         None,
         description="Whether the files and texts step of the set-up checklist is done. Unless you"
-        " set it: true once a file, text or answer has been read. Set it to null to make it"
-        " automatic again.",
+        " set it: true once a file, text or answer has been read.",
     )
-    url_setup: bool | None = Field(
+    url_setup: SetUpStep = Field(
         None,
         description="Whether the websites step of the set-up checklist is done. Unless you set it:"
-        " true once a crawled page has been read. Set it to null to make it automatic again.",
+        " true once a crawled page has been read.",
     )
     client_id: int | None = read_only("The id of your company.")
     has_model: bool | None = read_only(

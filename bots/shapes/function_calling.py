@@ -8,7 +8,16 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    NOT_BLANK,
+    InRequest,
+    JsonObject,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
 
 MAX_FUNCTIONS = 20
 MAX_HEADERS = 20
@@ -49,13 +58,17 @@ class FunctionHttpDTO(Shape):
         description="The HTTP method. Only GET is considered safe and may be repeated after an"
         " interruption."
     )
-    url: Text = Field(
+    url: Annotated[
+        Text,
+        InRequest(
+            "422 if the host does not exist: the one in the example does not, so use your own."
+        ),
+    ] = Field(
         min_length=1,
         max_length=2_000,
         description="Public http or https URL. `{name}` in its path or query is replaced by that"
         " argument, percent-encoded; so are `{customer.external_id}`, the customer's id in your"
-        " system, and `{chat.id}`, the conversation's. 422 if the host does not exist: the one in"
-        " the example does not, so use your own.",
+        " system, and `{chat.id}`, the conversation's.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(

@@ -9,6 +9,7 @@ from bots.models import GoldenOrigin, GoldenQuestion, GoldenRun, GoldenStatus
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     NOT_BLANK,
+    InRequest,
     Moment,
     Shape,
     Text,
@@ -57,13 +58,12 @@ class GoldenQuestionDto(Shape):
     )
 
     id: int | None = read_only("The question's id.", path="golden_question_id")
-    question: Text = Field(
+    question: Annotated[Text, InRequest("Required to add a question.")] = Field(
         "",
         min_length=1,
         max_length=300,
         pattern=NOT_BLANK,
-        description="The question as a customer asks it; line breaks become spaces. Required to add"
-        " a question.",
+        description="The question as a customer asks it; line breaks become spaces.",
         json_schema_extra=without_default,
     )
     expected_source: Text | None = Field(None, max_length=300, description=_SOURCE)

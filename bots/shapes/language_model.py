@@ -1,12 +1,21 @@
 """Request and response shapes of the language models and encoders that clients connect."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bots.models import LanguageModel, ModelPurpose
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.shapes import MAX_ID, NOT_BLANK, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    MAX_ID,
+    NOT_BLANK,
+    InRequest,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+)
 
 Purpose = Literal["chat", "embeddings"]
 
@@ -43,12 +52,14 @@ class LanguageModelDto(Shape):
         description="What the model is for: it writes answers (`chat`), or is an encoder for the"
         " search (`embeddings`).",
     )
-    base_url: Text = Field(
+    base_url: Annotated[
+        Text,
+        InRequest("422 if the host does not exist or is not public."),
+    ] = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
         description="Public URL of a server that implements OpenAI's chat completions API or, for"
-        " an encoder, its embeddings API, without the final `/chat/completions` or `/embeddings`."
-        " 422 if the host does not exist or is not public.",
+        " an encoder, its embeddings API, without the final `/chat/completions` or `/embeddings`.",
     )
     model: Text = Field(
         min_length=1,

@@ -1,12 +1,12 @@
 """Request and response shapes of the websites that a bot is trained on."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bots.models import WebPage, WebUrl, WebUrlStatus
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.shapes import Moment, Shape, Text, read_only, without_default
+from chatplatform.api.shapes import InRequest, Moment, Shape, Text, read_only, without_default
 
 # The statuses of a WebPage, and `training` while its document is queued or in training.
 ShownPageStatus = Literal["training", "trained", "unchanged", "refused", "failed"]
@@ -76,13 +76,18 @@ class WebUrlDto(Shape):
     """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
     id: int | None = read_only("The website's id.", path="web_url_id")
-    url: Text = Field(
+    url: Annotated[
+        Text,
+        InRequest(
+            "Required to add a website. 422 if the host does not exist: the one in the example does"
+            " not, so use your own."
+        ),
+    ] = Field(
         "",
         min_length=1,
         max_length=2_000,
         description="Public http or https URL of a web page or a sitemap; stored without fragment"
-        " and tracking parameters. Required to add a website. 422 if the host does not exist: the"
-        " one in the example does not, so use your own.",
+        " and tracking parameters.",
         examples=["https://shop.example/help"],
         json_schema_extra=without_default,
     )

@@ -30,7 +30,7 @@ class BotViewSet(TenantViewSet):
         "Get Config By Api Key With Auth",
         access=API_KEY,
         returns=BotConfigDto,
-        also={304: None},
+        also={304: None, 404: Error},
     )
     def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
         """Get the configuration of a widget, with its texts in one language.

@@ -53,7 +53,7 @@ from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
 
-BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post)
+BANNER = Form(Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post, files=("file",))
 UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",))
 
 
@@ -412,7 +412,7 @@ class BannerViewSet(TenantViewSet):
         """Remove the banner with its link, text and period; does nothing if the bot has none."""
         banner_picture.remove(bots.get(self.client, bot_id), by=self.user)
 
-    @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
+    @operation("AI / train", "Get Bot Banner Route", access=API_KEY, also={404: Error})
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """Get the banner of the key's bot; `url` is null if it has none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)

@@ -10,6 +10,7 @@ from bots.shapes.language_model import (
     LanguageModelsResponse,
     LanguageModelTest,
 )
+from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import named_by
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -28,7 +29,7 @@ class LanguageModelViewSet(TenantViewSet):
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
 
-    @operation("bot", "Set Language Model", access=ADMIN, waits=True)
+    @operation("bot", "Set Language Model", access=ADMIN, also={404: Error}, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:
         """Set the default model for all of your bots or, with `bot_id`, one bot's own model.
 
@@ -45,7 +46,7 @@ class LanguageModelViewSet(TenantViewSet):
         )
         return LanguageModelDto.from_row(row)
 
-    @operation("bot", "Remove Language Model", access=ADMIN, status=204)
+    @operation("bot", "Remove Language Model", access=ADMIN, status=204, also={404: Error})
     def destroy(self, query: LanguageModelQuery) -> None:
         """Remove the model and its key; does nothing if none is connected.
 
@@ -54,7 +55,7 @@ class LanguageModelViewSet(TenantViewSet):
         """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
-    @operation("bot", "Test Language Model", access=ADMIN, waits=True)
+    @operation("bot", "Test Language Model", access=ADMIN, also={404: Error}, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
         """Test the stored model: it translates one word; an encoder encodes two.
 

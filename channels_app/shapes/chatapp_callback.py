@@ -1,6 +1,6 @@
 """The callbacks of chatapp, with the fields that we read; as tolerant as those of socialnet."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -89,6 +89,14 @@ class ChatappTarget(Tolerant):
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 
+# The fields of a message for what a customer sends, and for changes.
+_CONTENTS = (
+    "text", "image", "video", "audio", "document", "sticker", "location", "contacts", "interactive",
+    "button", "order",
+)  # fmt: skip
+_CHANGES = ("reaction", "edit", "revoke", "system")
+
+
 class ChatappMessage(Tolerant):
     """A message; its content is in the field with the name of its `type`."""
 
@@ -136,6 +144,14 @@ class ChatappMessage(Tolerant):
     unsupported: dict[str, Any] | None = Field(
         None, description="The `type` of content that the provider does not pass on."
     )
+
+    @model_validator(mode="after")
+    def _take_type_from_content(self) -> Self:
+        """If `type` names no field that is there, name the content that is."""
+        there = [name for name in (*_CONTENTS, *_CHANGES) if getattr(self, name) is not None]
+        if self.type not in there:
+            self.type = next((name for name in there if name in _CONTENTS), self.type)
+        return self
 
 
 class ChatappStatus(Tolerant):

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from channels_app import models
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.shapes import Moment, Shape, Text, Uri, example
+from chatplatform.api.shapes import InRequest, Moment, Shape, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
@@ -179,11 +179,13 @@ class MessengerConnectPageDto(Shape):
 
     model_config = example(page_id="1048576000001")
 
-    page_id: _Id | None = Field(
-        None,
-        description="The provider's id of the page. Required to connect a page; to disconnect or"
-        " reconnect one, the default is the bot's current or last page.",
-    )
+    page_id: Annotated[
+        _Id | None,
+        InRequest(
+            "Required to connect a page; to disconnect or reconnect one, the default is the bot's"
+            " current or last page."
+        ),
+    ] = Field(None, description="The provider's id of the page.")
 
 
 class PhotoappConnectDto(MessengerConnectDto):

@@ -99,7 +99,7 @@ def test_without_the_key_events_are_refused(nobody, settings):
     ("body", "kind"),
     [
         (event("user_submit_info", {"msg_id": "1"}), "user_submit_info"),
-        (event("follow", oa_id=OA), "follow"),
+        (event("follow", {"msg_id": "1"}, oa_id=OA), "follow"),
         (event("anonymous_send_text"), "anonymous_send_text"),
         (event(message={"msg_id": ["x"]}), "user_send_text"),
         (event("user_received_message", {"text": "x"}), "user_received_message"),

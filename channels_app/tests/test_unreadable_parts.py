@@ -7,7 +7,14 @@ import pytest
 
 from channels_app.models import InboundItem, Outcome
 from channels_app.tests.chatapp import message, of_chatapp
-from channels_app.tests.helpers import event, of_localapp, post_signed
+from channels_app.tests.helpers import (
+    CONNECTED,
+    PATHS,
+    event,
+    of_localapp,
+    of_photoapp,
+    post_signed,
+)
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
@@ -75,11 +82,11 @@ def test_bytes_that_are_no_text_take_nothing_with_them(nobody, page):
 
 @pytest.mark.parametrize(
     "part",
-    [{"type": "unknown", "text": None}, {"type": "unsupported"}, {"type": "poll"},
+    [{"type": "unknown"}, {"type": "unsupported"}, {"type": "poll"},
      {"type": "interactive", "context": {"id": "wamid.0"}}],
 )  # fmt: skip
 def test_a_kind_that_is_not_handed_over_is_seen(nobody, number, part):
-    body = of_chatapp(messages=[message(**part, errors=[{"code": 131051}])])
+    body = of_chatapp(messages=[message(**part, text=None, errors=[{"code": 131051}])])
     assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
     run_jobs()
     assert says_what_came(Message.objects.get(sender_type="customer"))
@@ -201,3 +208,87 @@ def test_a_text_that_cannot_be_read_is_seen(nobody, page):
     assert post_signed(nobody, "/socialnet/webhook", body).status_code == 200
     run_jobs()
     assert says_what_came(Message.objects.get(sender_type="customer"))
+
+
+# By the channel: a callback with the words, and the path of each field that says of what kind it
+# or a part of it is.
+LINK = {"type": "fallback", "title": "TV set", "payload": {}}
+LOCALAPP_LINK = {"type": "link", "payload": {"title": "TV set"}}
+KINDS: dict[str, tuple[Any, list[list[Any]]]] = {
+    "socialnet": (
+        lambda: event({"message": {"text": WORDS, "attachments": [LINK]}}),
+        [["object"], ["entry", 0, "messaging", 0, "message", "attachments", 0, "type"]],
+    ),
+    "photoapp": (
+        lambda: of_photoapp({"message": {"text": WORDS, "attachments": [LINK]}}),
+        [["object"], ["entry", 0, "messaging", 0, "message", "attachments", 0, "type"]],
+    ),
+    "chatapp": (
+        lambda: of_chatapp(messages=[message(text={"body": WORDS})]),
+        [
+            ["object"], ["entry", 0, "changes", 0, "field"],
+            ["entry", 0, "changes", 0, "value", "messages", 0, "type"],
+        ],
+    ),
+    "localapp": (
+        lambda: of_localapp(message={"text": WORDS, "attachments": [LOCALAPP_LINK]}),
+        [["event_name"], ["message", "attachments", 0, "type"]],
+    ),
+    "telegram": (
+        lambda: of_telegram(),
+        [["message", "chat", "type"], ["message", "entities", 0, "type"], ["message", "gift"]],
+    ),
+}  # fmt: skip
+ODD_KINDS: list[Any] = [
+    None, "", 5, [], {"a": 1}, "x" * 5000, "\x00", "\ud800", "te\x00xt", "text\ud800", "image",
+    "reaction", "system", "__class__", "user_",
+]  # fmt: skip
+
+
+def of_telegram(**changes: Any) -> dict[str, Any]:
+    row = {
+        "message_id": 1, "from": {"id": 5}, "chat": {"id": 5, "type": "private"},
+        "date": 1795226121, "text": WORDS, "entities": [{"type": "bold", "offset": 0}],
+    }  # fmt: skip
+    return {"update_id": 900000021, "message": row | changes}
+
+
+@pytest.mark.parametrize("channel", KINDS)
+def test_the_words_are_kept_whatever_the_type_says(nobody, request, channel):
+    request.getfixturevalue(CONNECTED[channel])
+    callback, paths = KINDS[channel]
+    for path in paths:
+        for kind in ODD_KINDS:
+            body = json.loads(json.dumps(callback()))
+            parent = body
+            for key in path[:-1]:
+                parent = parent[key]
+            parent[path[-1]] = kind
+            text = arrived(nobody, PATHS[channel], body)
+            assert text.startswith(WORDS), (path, kind, text)
+            Message.objects.all().delete()
+            InboundItem.objects.all().delete()
+
+
+@pytest.mark.parametrize("kind", ["te\x00xt", "\ud800", "video", None, 5])
+def test_an_edit_keeps_the_words_whatever_its_type_says(nobody, number, kind):
+    arrived(nobody, PATHS["chatapp"], of_chatapp(messages=[message()]))
+    edit = {
+        "original_message_id": "wamid.1",
+        "message": {"type": kind, "text": {"body": WORDS}},
+    }
+    part = message(id="wamid.2", type="edit", text=None, edit=edit)
+    assert arrived(nobody, PATHS["chatapp"], of_chatapp(messages=[part])) == WORDS
+
+
+@pytest.mark.parametrize("kind", ["ima\x00ge", "\ud800", "poll", "timestamp", None])
+def test_a_picture_keeps_its_words_whatever_its_type_says(nobody, number, kind):
+    image = {"id": "9", "mime_type": "image/jpeg", "caption": WORDS}
+    body = of_chatapp(messages=[message(type=kind, text=None, image=image)])
+    assert arrived(nobody, PATHS["chatapp"], body) == WORDS
+
+
+def test_a_message_of_telegram_without_a_number_keeps_the_words(nobody, telegram_bot):
+    for _ in range(2):
+        body = of_telegram(message_id={"a": 1})
+        assert arrived(nobody, PATHS["telegram"], body) == WORDS

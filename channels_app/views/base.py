@@ -9,6 +9,7 @@ from bots.models import Bot
 from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.callback_parsing import Callback
+from channels_app.providers.errors import ChannelNotConfigured, ProviderError
 from channels_app.providers.http import setting
 from channels_app.services import callbacks, channel_messages, connections
 from channels_app.shapes.connection import (
@@ -30,6 +31,9 @@ from identity.models import Client
 from identity.services import clients
 from identity.shapes.clients import SocialnetAccessToken
 
+# What an operation that calls a provider may answer; all channels but those whose accounts have
+# their own tokens need the platform's app.
+PROVIDER_ERRORS = (ProviderError, ChannelNotConfigured)
 CHALLENGE = RawResponse(("text/plain",), "The challenge, unchanged.")
 RECEIVED = RawResponse(("text/plain",), "`OK`: the callback was received.")
 ANSWERED = RawResponse(

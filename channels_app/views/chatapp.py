@@ -12,7 +12,13 @@ from channels_app.shapes.connection import (
     ChatappTemplatesQuery,
     ChatappTemplatesResponse,
 )
-from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import (
+    CHALLENGE,
+    PROVIDER_ERRORS,
+    RECEIVED,
+    CallbackViewSet,
+    ChannelViewSet,
+)
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
@@ -28,12 +34,12 @@ class ChatappViewSet(ChannelViewSet):
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
     list_accounts = operation(
         TAG, "Client Chatapp List Accounts", access=BEARER, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )(ChannelViewSet.list_accounts)  # fmt: skip
 
     @operation(
         TAG, "Connect Chatapp", access=ADMIN, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
@@ -76,7 +82,7 @@ class ChatappViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Get Chatapp Templates", access=BEARER, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
@@ -90,7 +96,7 @@ class ChatappViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Post Chatapp Template", access=BEARER, returns=Message, status=201, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest

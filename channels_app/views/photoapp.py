@@ -7,7 +7,13 @@ from channels_app.shapes.connection import (
     PhotoappConnectPageDto,
 )
 from channels_app.shapes.graph_callback import MessageHook
-from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import (
+    CHALLENGE,
+    PROVIDER_ERRORS,
+    RECEIVED,
+    CallbackViewSet,
+    ChannelViewSet,
+)
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chats.shapes.message import Message, MessagesResponse
@@ -27,13 +33,13 @@ class PhotoappViewSet(ChannelViewSet):
     )(ChannelViewSet.send)
     list_accounts = operation(
         TAG, "Client Messenger List Photoapp Accounts", access=BEARER, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )(ChannelViewSet.list_accounts)  # fmt: skip
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
 
     @operation(
         TAG, "Connect Photoapp", access=ADMIN, waits=True,
-        also={400: Error, 409: Error, 502: Error, 503: Error},
+        also={400: Error, 409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
         """Begin a person's consent at the provider, or complete it with `code` and `state`.
@@ -55,7 +61,7 @@ class PhotoappViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def connect(
         self, client_id: int, bot_id: int, body: PhotoappConnectPageDto

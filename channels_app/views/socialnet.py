@@ -7,7 +7,13 @@ from channels_app.shapes.connection import (
     MessengerConnectPageDto,
 )
 from channels_app.shapes.graph_callback import MessageHook
-from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import (
+    CHALLENGE,
+    PROVIDER_ERRORS,
+    RECEIVED,
+    CallbackViewSet,
+    ChannelViewSet,
+)
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import Invalid
 from chatplatform.api.operation import PUBLIC, operation
@@ -28,14 +34,14 @@ class SocialnetViewSet(ChannelViewSet):
     )(ChannelViewSet.send)
     list_accounts = operation(
         TAG, "Client Messenger List Pages", access=BEARER, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )(ChannelViewSet.list_accounts)  # fmt: skip
     # The same as Add Socialnet Access Token.
     store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
 
     @operation(
         TAG, "Client Messenger Connect", access=ADMIN, waits=True,
-        also={400: Error, 502: Error, 503: Error},
+        also={400: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
         """Begin a person's consent at the provider, or complete it with `code` and `state`.
@@ -55,7 +61,7 @@ class SocialnetViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def connect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
@@ -91,7 +97,7 @@ class SocialnetViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Reconnect A Page Of Client", access=ADMIN, waits=True, body_is_optional=True,
-        also={409: Error, 502: Error, 503: Error},
+        also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def reconnect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto

@@ -1,5 +1,6 @@
 """telegram-services: a client's bots at the provider, their messages, and their callbacks."""
 
+from channels_app.providers.errors import ProviderError
 from channels_app.shapes.telegram_callback import TelegramUpdate
 from channels_app.views.base import ANSWERED, CallbackViewSet, ChannelViewSet
 from chatplatform.api.error_shapes import Error
@@ -14,7 +15,12 @@ class TelegramViewSet(ChannelViewSet):
     channel = "telegram"
 
     connect = operation(
-        TAG, "Connect Telegram", access=ADMIN, waits=True, also={409: Error, 502: Error}
+        TAG,
+        "Connect Telegram",
+        access=ADMIN,
+        waits=True,
+        also={409: Error},
+        errors=(ProviderError,),
     )(ChannelViewSet.connect_with_token)
     disconnect = operation(TAG, "Disconnect Telegram", access=ADMIN, waits=True)(
         ChannelViewSet.disconnect

@@ -24,7 +24,6 @@ from chatplatform.api.operation import (
     listed,
 )
 from chatplatform.api.operation_ids import operation_id
-from chatplatform.api.pagination import Page
 from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
@@ -53,7 +52,8 @@ _WITHOUT_CALLER = {
     401: "Refused: the description says why.",
     403: "Refused: the description says why.",
 }
-# The meaning of codes whose meaning does not depend on the operation.
+# The meanings of codes that many operations have; given where the description does not name the
+# code.
 _MEANINGS = {
     "channel_not_configured": "this server is not set up for the channel",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
@@ -62,8 +62,6 @@ _MEANINGS = {
     "idempotency_key_reused": "the key came with another body; this error has a `code`",
     "insufficient_credits": "the credits that are left do not cover the call",
     "invalid_visitor_token": "the Visitor-Token is wrong or has expired",
-    "mail_failed": "the mail server did not accept the mail",
-    "mail_not_configured": "this server has no mail server",
     "provider_refused": "the messaging provider refused, or could not be reached",
     "request_in_flight": "the first request with this Idempotency-Key is not finished",
     "subscription_inactive": "the trial or the plan has ended",
@@ -194,26 +192,13 @@ class OperationSchema(AutoSchema):
             (declared.is_counted, [429]),
             (access.security, [401]),
             (access.security and not is_for_all, [403]),
-            ("{" in self.path or self._refers_to_row(), [404]),
+            ("{" in self.path, [404]),
             (declared.body, [408, 413, 415, 422]),
             (declared.query, [422]),
             (self.method == "POST", [409, 422]),
+            (declared.errors, [error.status for error in declared.errors]),
         ]
         return [status for applies, statuses in reasons if applies for status in statuses]
-
-    def _refers_to_row(self) -> bool:
-        """Whether a field of the query or the body is the id of something that must exist.
-
-        In a list's query, an unknown id fits no row. An unknown `last_event_id` is a 422.
-        """
-        body, query = self.declared.body, self.declared.query
-        filters = query is not None and issubclass(query, Page)
-        shapes = [None if filters else query, body.shape if isinstance(body, Form) else body]
-        fields = [name for shape in shapes if shape for name in shape.model_fields]
-        is_known = bool(self.declared.access.security)
-        return is_known and any(
-            name.endswith(("_id", "_ids")) and name != "last_event_id" for name in fields
-        )
 
     def _success(self, returns: Reply | RawResponse | None) -> dict[str, Any]:
         if returns is None:
@@ -264,8 +249,9 @@ class OperationSchema(AutoSchema):
         reason = REASONS.get(status, "Refused.")
         if not self.declared.access.security:
             reason = _WITHOUT_CALLER.get(status, reason)
+        meanings = {code: _MEANINGS[code] for code in _MEANINGS.keys() - self._named_codes()}
         codes = ", ".join(
-            f"`{code}` ({_MEANINGS[code]})" if code in _MEANINGS else f"`{code}`"
+            f"`{code}` ({meanings[code]})" if code in meanings else f"`{code}`"
             for code in self._codes(status)
         )
         return {
@@ -274,9 +260,9 @@ class OperationSchema(AutoSchema):
         }
 
     def _codes(self, status: int) -> list[str]:
-        """The codes of a status: the usual ones, and those in the operation's description."""
+        """The codes of a status: the usual ones, and those that the operation declares or its
+        description names."""
         declared, is_post = self.declared, self.method == "POST"
-        calls_provider = 502 in declared.also and "`mail_failed`" not in declared.description
         usual: list[tuple[object, int, str]] = [
             (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
             (declared.access.takes_visitor, 401, "invalid_visitor_token"),
@@ -284,20 +270,19 @@ class OperationSchema(AutoSchema):
             (True, 402, "subscription_inactive"),
             (is_post, 409, "request_in_flight"),
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
-            (calls_provider, 502, "provider_refused"),
             (declared.access.security, 503, "client_frozen"),
             # Work that costs credits and that a model does, if there is one.
             ({402, 503} <= declared.also.keys(), 503, "engine_unavailable"),
-            # All channels but those whose accounts have their own tokens need the platform's app.
-            (calls_provider and 503 in declared.also, 503, "channel_not_configured"),
         ]
         codes = [code for applies, of, code in usual if applies and of == status]
-        named = re.findall(r"`(\w+)`", declared.description)
-        of_status = codes_of(status)
+        codes += [error.code for error in declared.errors if error.status == status]
         # Without a credential to check, a 401 has the operation's own codes.
         is_own = status == 401 and not declared.access.security
         plain = [CODES[status]] if status in CODES and not is_own else []
-        return sorted({*plain, *codes, *(code for code in named if code in of_status)})
+        return sorted({*plain, *codes, *(self._named_codes() & codes_of(status))})
+
+    def _named_codes(self) -> set[str]:
+        return set(re.findall(r"`(\w+)`", self.declared.description))
 
     def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 422:

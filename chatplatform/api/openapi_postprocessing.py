@@ -11,11 +11,6 @@ from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
 
 _REF = "#/components/schemas/"
-# The sentences of a field's description that only concern requests.
-_REQUEST_RULES = re.compile(
-    r"(?<=\.) (?:A request|A change|Required to|Set it to null|The host in the example|422)\b"
-    r".*?\.(?=\s|$)"
-)
 _REFUSALS = (
     "An error has a JSON body with `detail`, a sentence; `code`, which never changes; and"
     " `request_id`. In a 422 for invalid fields, the body has only `detail`, a list of what is"
@@ -143,12 +138,10 @@ def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
-    read-only. Descriptions lose the part that concerns only requests."""
+    read-only."""
     result = _open(schema)
     for part in result.get("properties", {}).values():
         part.pop("readOnly", None)
-        if "description" in part:
-            part["description"] = _REQUEST_RULES.sub("", part["description"])
     return result
 
 

@@ -24,6 +24,7 @@ from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency, outgoing_call_limits, rate_limits
 from chatplatform.api.errors import (
+    ApiError,
     Forbidden,
     Invalid,
     NotAuthenticated,
@@ -139,7 +140,7 @@ PUBLIC = Access((), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON, in one of `media_types`; fields in `files` hold lists of files."""
+    """A body that is not JSON, in one of `media_types`; the fields in `files` hold files."""
 
     shape: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)
@@ -180,6 +181,7 @@ class Operation:
     their signature; `body` then only documents them.
 
     - `also`: other documented statuses, with the shapes of their responses.
+    - `errors`: errors whose codes the description does not name.
     - `streams`: the events by name, if a 200 may be a stream.
     - `path_suffix`: what the document shows after the path, such as a slash.
     - `waits`: the method waits for another server, such as a model or a name server. It runs in the
@@ -201,6 +203,7 @@ class Operation:
     returns: Reply | RawResponse | None = None
     status: int = 200
     also: Mapping[int, Reply | None] = field(default_factory=dict)
+    errors: tuple[type[ApiError], ...] = ()
     description: str = ""
     streams: Mapping[str, Reply] = field(default_factory=dict)
     body_is_optional: bool = False
@@ -370,7 +373,9 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
     fields: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)
-        fields[name] = files if name in form.files else files[-1]
+        declared = form.shape.model_fields.get(name)
+        is_list = declared is not None and get_origin(declared.annotation) is list
+        fields[name] = files if is_list else files[-1]
     return _validated(form.shape, fields, "body")
 
 

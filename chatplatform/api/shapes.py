@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self
@@ -14,11 +15,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 
 # All JSON parsers agree on whole numbers up to this number (RFC 8259, section 6; RFC 7493).
@@ -147,6 +150,28 @@ Language = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class InRequest:
+    """In a field's annotation: sentences that a request's document has after the description, and a
+    response's has not."""
+
+    rule: str
+
+
+def _path_parameter_of(field: FieldInfo) -> str:
+    """The path parameter that the field may repeat; empty if there is none."""
+    marks = field.json_schema_extra
+    return str(marks.get("x-path-parameter", "")) if isinstance(marks, dict) else ""
+
+
+def _rules_of(field: FieldInfo) -> list[str]:
+    """The sentences that only a request's document has."""
+    rules = [mark.rule for mark in field.metadata if isinstance(mark, InRequest)]
+    if path := _path_parameter_of(field):
+        rules.append(f"A request may repeat it; if it differs from the path's `{path}`: 422.")
+    return rules
+
+
 class Shape(BaseModel):
     """A documented body or query. Unknown fields are refused, and every field has a description."""
 
@@ -169,6 +194,18 @@ class Shape(BaseModel):
             for name, field in cls.model_fields.items()
             if isinstance(field.json_schema_extra, dict) and "readOnly" in field.json_schema_extra
         )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: Any, handler: GetJsonSchemaHandler, /
+    ) -> dict[str, Any]:
+        schema = handler(core_schema)
+        if handler.mode == "validation":
+            parts = handler.resolve_ref_schema(schema).get("properties", {})
+            for name, field in cls.model_fields.items():
+                for rule in _rules_of(field):
+                    parts[name]["description"] += f" {rule}"
+        return schema
 
     @model_validator(mode="before")
     @classmethod
@@ -199,8 +236,6 @@ def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
 
     `path` is the name of a path parameter; a value that differs from the parameter's is a 422.
     """
-    if path:
-        description += f" A request may repeat it; if it differs from the path's `{path}`: 422."
     marks: dict[str, Any] = {"readOnly": True} | ({"x-path-parameter": path} if path else {})
     return Field(None, description=description, json_schema_extra=marks, **extra)
 
@@ -217,10 +252,9 @@ def other_than_path(
     return [
         name
         for name, field in shape.model_fields.items()
-        if isinstance(field.json_schema_extra, dict)
-        and (parameter := field.json_schema_extra.get("x-path-parameter")) in path
+        if (parameter := _path_parameter_of(field)) in path
         and values.get(name) is not None
-        and str(values[name]) != str(path[str(parameter)])
+        and str(values[name]) != str(path[parameter])
     ]
 
 

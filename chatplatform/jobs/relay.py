@@ -23,15 +23,13 @@ log = logging.getLogger(__name__)
 # in the broker or for an older job of their ordering key. WATCH_SECONDS: the maximum while jobs are
 # in the broker or running. IDLE_SECONDS: the maximum otherwise.
 POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
-# A poll over ten thousand waiting jobs takes tens of milliseconds. Unless a poll dispatched a full
-# batch, the relay then pauses for PAUSE_FACTOR times the poll's duration, and no signal ends this
-# pause. So jobs that arrive during the pause are dispatched together, and a flood of signals costs
-# at most a fifth of a core, except where the maximum shortens the pause. The maximum is
-# POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS. It exists because one
-# slow poll, for example while the database stalls, must not cause a long pause.
+# A poll over ten thousand waiting jobs takes tens of milliseconds. The relay then pauses for
+# PAUSE_FACTOR times the poll's duration, and no signal ends this pause. So jobs that arrive during
+# the pause are dispatched together, and a flood of signals costs at most a fifth of a core, except
+# where the maximum shortens the pause. The maximum is POLL_SECONDS after a poll that
+# dispatched jobs, else MAX_PAUSE_SECONDS. It exists because one slow poll, for example while the
+# database stalls, must not cause a long pause.
 PAUSE_FACTOR, MAX_PAUSE_SECONDS = 4, 2.0
-# The maximum number of jobs that one poll dispatches.
-BATCH_SIZE = 200
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
@@ -99,9 +97,7 @@ UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
 WHERE id = ANY(ARRAY(
     SELECT id FROM chatplatform_job
     WHERE id = ANY(ARRAY(
-        SELECT id FROM places
-        WHERE NOT is_in_broker AND place <= %(most)s
-        ORDER BY turn, due_at LIMIT %(limit)s))
+        SELECT id FROM places WHERE NOT is_in_broker AND place <= %(most)s))
       AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
     FOR UPDATE SKIP LOCKED))
 RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
@@ -124,8 +120,8 @@ ORDER BY lease_until LIMIT 500
 """
 
 
-def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tuple[int, str]]:
-    """Mark up to `limit` due jobs as dispatched and return their ids and names.
+def take_due(*, newest_first: bool = False) -> list[tuple[int, str]]:
+    """Mark due jobs as dispatched and return their ids and names.
 
     Clients take turns. A client's jobs are ordered by priority, then by age: the oldest first, or
     the newest first in the queue `channel` if `newest_first`. At most `JOBS_IN_BROKER` jobs of a
@@ -133,7 +129,7 @@ def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tup
     dispatched or running.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
+        cursor.execute(_DUE, due_values(newest_first=newest_first))
         rows = cursor.fetchall()
     for _, _, seconds in rows:
         # A job with an ordering key may have waited for another one, not for the relay.
@@ -142,7 +138,7 @@ def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tup
     return [(job_id, name) for job_id, name, _ in rows]
 
 
-def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
+def due_values(*, newest_first: bool = False) -> dict[str, Any]:
     """The parameters of the statement for due jobs: queues, order and limits."""
     queues = [declaration.queue for declaration in declared.values()]
     return {
@@ -150,7 +146,6 @@ def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
         "queues": [str(queue) for queue in queues],
         "most": JOBS_IN_BROKER,
         "most_of_client": [CLIENT_JOBS[queue] * settings.REPLY_WORKERS for queue in queues],
-        "limit": limit,
         "newest_first": newest_first,
     }
 
@@ -221,8 +216,6 @@ class Relay:
             try:
                 dispatched = self.tick()
                 outage_logging.report_recovery("database")
-                if dispatched == BATCH_SIZE:
-                    continue
                 longest = POLL_SECONDS if dispatched else MAX_PAUSE_SECONDS
                 spent = time.monotonic() - self._polled_at
                 stop.wait(min(PAUSE_FACTOR * spent, longest))
@@ -234,7 +227,7 @@ class Relay:
                 stop.wait(DATABASE_PAUSE_SECONDS)
 
     def tick(self) -> int:
-        """Dispatch one batch of due jobs; returns their number."""
+        """Dispatch the jobs that are due; returns their number."""
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
             self._sweep()
             self._check_broker()

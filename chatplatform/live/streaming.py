@@ -108,7 +108,8 @@ class WaitingResponse(HttpResponse):
     """A response that `act` creates in another thread, because it waits for another server and must
     not occupy one of the few web threads."""
 
-    _resource_closers: list[Callable[[], Any]]  # Django's: what `close` closes
+    # What Django calls in `close`; its type stubs leave it out.
+    _resource_closers: list[Callable[[], Any]]
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
         super().__init__()

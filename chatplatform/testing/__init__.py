@@ -34,7 +34,7 @@ def run_jobs(limit: int = 200) -> int:
     while ran < limit:
         taken = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
         taken.update(dispatched_at=None)
-        due = relay.take_due(20)
+        due = relay.take_due()
         if not due:
             break
         ran += sum(leases.run(job_id) for job_id, _ in due)

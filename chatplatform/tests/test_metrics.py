@@ -19,12 +19,12 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chatplatform import jobs
-from chatplatform.jobs import infrastructure_metrics, relay
+from chatplatform import jobs, processor_turns
+from chatplatform.jobs import infrastructure_metrics, leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.observing import host, metrics
 from chatplatform.observing.process_slots import Slots
-from chatplatform.testing import run_jobs, written_at
+from chatplatform.testing import in_thread, run_jobs, written_at
 from chatplatform.testing.metrics_scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web
 from chatplatform.tests.job_work import NAME as WORK
@@ -37,6 +37,7 @@ from webhooks.services import announce
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 NAME = "chatplatform.remove_files"
+WAIT_SECONDS = 1.0
 
 
 def status_of(port, path, method="GET"):
@@ -187,6 +188,19 @@ def test_jobs_are_counted_by_how_they_end(counts, work):
     seen = counts()
     assert seen.by("job_runs_total", "outcome") == {"retried": 1, "dead": 1, "done": 1}
     assert seen.by("job_seconds_count", "queue") == {"reply": 3}
+
+
+def test_the_wait_for_a_turn_is_not_part_of_a_jobs_time(counts, work):
+    jobs.enqueue(WORK, client_id=1)
+    job = Job.objects.get()
+    with processor_turns.take(1, "reply"):
+        waiting, _ = in_thread(lambda: leases.run(job.pk))
+        time.sleep(WAIT_SECONDS)
+        assert waiting.is_alive()
+    waiting.join()
+    seen = counts()
+    assert seen.total("job_seconds_count", name=WORK) == 1
+    assert seen.total("job_seconds_sum", name=WORK) < WAIT_SECONDS / 2
 
 
 def test_the_wait_for_the_relay_is_that_of_jobs_without_an_ordering_key(counts):

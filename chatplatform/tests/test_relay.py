@@ -160,7 +160,7 @@ def test_two_relays_never_take_the_same_job(work):
 
     def take_all():
         taken = []
-        while due := relay.take_due(7):
+        while due := relay.take_due():
             taken += [pk for pk, _ in due]
         return taken
 
@@ -192,7 +192,7 @@ def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
         execute("ANALYZE chatplatform_job")
     with transaction.atomic(), connection.cursor() as cursor:
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {relay._DUE}"
-        cursor.execute(explain, relay.due_values(200))
+        cursor.execute(explain, relay.due_values())
         ((plans,),) = cursor.fetchall()
         transaction.set_rollback(True)
     assert plans[0]["Plan"]["Shared Hit Blocks"] < len(queue)

@@ -24,11 +24,18 @@ def upload(port, path, headers, data):
         return response.status, json.load(response)
 
 
+def png(picture):
+    data = io.BytesIO()
+    picture.save(data, "PNG")
+    return data.getvalue()
+
+
 def test_an_uploaded_picture_is_read_after_the_web_thread_is_free(ann):
-    picture = io.BytesIO()
-    Image.new("RGB", (30, 10)).save(picture, "PNG")
     path = f"/ai/{make_bot(ann.client).pk}/upload-banner-image"
+    on_disk = png(Image.effect_noise((1500, 1000), 90))
+    assert 1_000_000 < len(on_disk) < 5_000_000
     with web() as port:
-        status, banner = upload(port, path, ann.headers, picture.getvalue())
-        assert (status, banner["width"]) == (200, 30)
+        for picture, width in ((png(Image.new("RGB", (30, 10))), 30), (on_disk, 1500)):
+            status, banner = upload(port, path, ann.headers, picture)
+            assert (status, banner.get("width")) == (200, width)
         assert upload(port, path, ann.headers, b"x")[0] == 422

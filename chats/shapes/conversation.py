@@ -348,7 +348,9 @@ class ChatsQuery(Page):
         " only the others.",
     )
     previews: bool = Field(
-        False, description="true: only your team's previews; false: no previews."
+        False,
+        description="true: only previews, your own or, for owners and admins, those of the whole"
+        " team; false: no previews.",
     )
     bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
     customer_id: RowId | None = Field(None, description="Only conversations of this customer.")

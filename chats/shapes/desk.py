@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from chatplatform import web_push
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
+    InRequest,
     Language,
     Moment,
     RowId,
@@ -340,34 +341,35 @@ class SavedReplyDto(Shape):
         is_shared=False,
     )
 
-    shortcut: Annotated[Text, AfterValidator(_in_lower_case)] = Field(
+    shortcut: Annotated[
+        Text, AfterValidator(_in_lower_case), InRequest("Required to create a reply.")
+    ] = Field(
         "",
         description="What an agent types after a slash: 1 to 40 letters, digits, `-`, `_`, stored"
-        " in lower case. Your own reply takes precedence over a shared one with the same shortcut."
-        " Required to create a reply.",
+        " in lower case. Your own reply takes precedence over a shared one with the same shortcut.",
         json_schema_extra=without_default,
         min_length=1,
         max_length=MAX_SHORTCUT,
         pattern=r"^[^\s!-,./:-@\[-^`{-~]+$",
     )
-    texts: dict[
-        Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]
+    texts: Annotated[
+        dict[Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]],
+        InRequest("Required to create a reply. A change replaces the texts in all languages."),
     ] = Field(
         default_factory=dict,
         min_length=1,
         max_length=50,
         description="The text by language, as a BCP 47 code; at most 8,000 characters each."
-        " Required to create a reply. A change replaces the texts in all languages. Variables:"
-        " `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
+        " Variables: `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
         " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give a fallback for an"
         " unknown value like this: `{customer.name|there}`. 422 for any other variable, or a blank"
         " text.",
     )
-    is_shared: bool = Field(
+    is_shared: Annotated[bool, InRequest("A change that leaves it out keeps it.")] = Field(
         False,
         json_schema_extra=without_default,
         description="true: the whole team can use the saved reply, and only owners and admins can"
-        " change it; false: only you see it. A change that leaves it out keeps it.",
+        " change it; false: only you see it.",
     )
     id: int | None = read_only("The saved reply's id.")
     created_at: Moment | None = read_only("When the saved reply was created.")

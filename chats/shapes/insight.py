@@ -12,6 +12,7 @@ from bots.language.normalization import normalize
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_NUMBER,
+    InRequest,
     Language,
     Moment,
     RowId,
@@ -114,10 +115,14 @@ def _as_tag(value: Any) -> Any:
 class Tags(Shape):
     """The tags of a conversation."""
 
-    tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
-        description=f"The tags; a conversation has at most {MAX_TAGS}. A request may give names"
-        " instead of objects. Of names that differ only in case, the first counts: of up to 100"
-        f" items, at most {MAX_TAGS} different ones may remain.",
+    tags: Annotated[
+        list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]],
+        InRequest(
+            "A request may give names instead of objects. Of names that differ only in case, the"
+            f" first counts: of up to 100 items, at most {MAX_TAGS} different ones may remain."
+        ),
+    ] = Field(
+        description=f"The tags; a conversation has at most {MAX_TAGS}.",
         max_length=100,
         examples=[["refund", "vip"]],
     )

@@ -65,11 +65,11 @@ def confirming(answer):
         (replace(GREETING, texts=("Hi", "Tea?"), question="Tea?"), AskEngine("Tea?")),
         (
             replace(QUESTION, texts=("Yes",), confirmation=confirming("confirmed")),
-            AskEngine("Yes", approved_by=Approval.CUSTOMER),
+            AskEngine("Yes", is_confirmation=True),
         ),
         (
             replace(GREETING, texts=("OK",), confirmation=confirming("confirmed")),
-            AskEngine("OK", approved_by=Approval.CUSTOMER),
+            AskEngine("OK", is_confirmation=True),
         ),
         (
             replace(QUESTION, confirmation=confirming("confirmed"), asks_for_person=True),

@@ -86,6 +86,8 @@ def test_each_user_previews_as_a_customer_of_their_own(ann, ben, shop):
         open_preview(who, shop, "Hello!")
     assert Conversation.objects.count() == 3
     assert Customer.objects.count() == 2
+    listed = [len(who.get("/ai/chats?previews=true").json()["items"]) for who in (ann, ben)]
+    assert listed == [3, 2]
 
 
 def test_the_usage_of_a_model(ben, shop, settings):

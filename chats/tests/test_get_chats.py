@@ -136,7 +136,7 @@ def test_chats_are_filtered_by_their_state(ann, ben, bot, server):
         "is_waiting=true": {"queue", "ann"},
         "is_waiting=false": {"bot", "ben", "ended", "snoozed"},
         f"customer_id={chats['bot'].customer_id}": {"bot"},
-        "previews=true": {"preview"},
+        "previews=true": set(),
         "previews=true&is_unread=false": set(),
         "": set(chats) - {"preview"},
     }
@@ -145,6 +145,7 @@ def test_chats_are_filtered_by_their_state(ann, ben, bot, server):
         assert {names[pk] for pk in ids(ben.get(f"{PATH}?{query}"))} == wanted, query
     shown = ben.get(PATH, {"assign_type": "queue"}).json()["items"][0]
     assert shown["customer_id"] == chats["queue"].customer_id
+    assert {names[pk] for pk in ids(ann.get(f"{PATH}?previews=true"))} == {"preview"}
     assert server.get("/ai/client/chats?mine=true").status_code == 422
     assert ids(server.get("/ai/client/chats?is_assigned=true&status=ended")) == [
         str(chats["ended"].pk)

@@ -37,7 +37,7 @@ class InsightViewSet(ChatsViewSet):
         access=BEARER,
         body_is_optional=True,
         status=202,
-        also={409: Error},
+        also={404: Error, 409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
         """Start a run that summarizes your company's conversations, or those that the body selects.

@@ -68,7 +68,7 @@ TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 class ClientChatViewSet(ChatsViewSet):
     @visitor_operation(
         "Create new chat conversation", costs_credits=True, returns=ChatResponse, status=201,
-        also={200: ChatResponse},
+        also={200: ChatResponse, 404: Error},
     )  # fmt: skip
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, optionally with the customer's first message.

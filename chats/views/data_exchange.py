@@ -64,7 +64,7 @@ class MigrationViewSet(TenantViewSet):
 
 
 class ClientDocumentsViewSet(TenantViewSet):
-    @operation("AI / client", "Delete All Documents", access=SECRET_KEY)
+    @operation("AI / client", "Delete All Documents", access=SECRET_KEY, also={404: Error})
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Delete all documents of the key's bot: files, crawled pages, texts and answers.
 
@@ -115,7 +115,7 @@ class MessagingViewSet(ChatsViewSet):
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
 
-    @operation("messaging", "Create Conversation", access=SECRET_KEY, status=201)
+    @operation("messaging", "Create Conversation", access=SECRET_KEY, status=201, also={404: Error})
     def create(
         self, body: messaging_shapes.ConversationRequest
     ) -> messaging_shapes.ConversationResponse:

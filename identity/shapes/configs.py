@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from chatplatform.api.shapes import Language, Shape, Text, read_only, without_default
+from chatplatform.api.shapes import InRequest, Language, Shape, Text, read_only, without_default
 from chatplatform.channel_names import MessagingChannel
 from identity import models
 from identity.shapes.fields import Email, TimeZone
@@ -21,6 +21,9 @@ ClosingTime = Annotated[
 PriceCategory = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$", max_length=60)]
 MessagePrice = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Notice = Annotated[Text, Field(max_length=2_000)]
+Notices = Annotated[
+    dict[Language, Notice], InRequest("A request replaces the texts of all languages.")
+]
 
 
 class DayHours(Shape):
@@ -123,25 +126,23 @@ class ClientConfigDto(Shape):
         description="IANA time zone of business hours and reports.",
         examples=["Europe/Berlin"],
     )
-    business_hours: WeekHours = Field(
+    business_hours: Annotated[WeekHours, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
         description="When agents are available; hours of one day must not overlap. Empty: always."
         " Outside these hours no chat is assigned automatically, and no customer counts as waiting"
-        " too long. A bot may have its own hours. A request replaces the whole list.",
+        " too long. A bot may have its own hours.",
     )
-    holidays: Holidays = Field(
+    holidays: Annotated[Holidays, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
-        description="Dates with hours other than the weekday's: at most 400, each date once. A"
-        " request replaces the whole list.",
+        description="Dates with hours other than the weekday's: at most 400, each date once.",
         examples=[[{"date": "2026-12-25", "name": "Christmas", "hours": []}]],
     )
-    out_of_hours_message: dict[Language, Notice] = Field(
+    out_of_hours_message: Notices = Field(
         default_factory=dict,
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
         " sent once while you are closed. `{opens}` in it stands for the time when you open next,"
-        " such as `Monday, 09:00`. At most 2,000 characters each. A request replaces the texts of"
-        " all languages.",
+        " such as `Monday, 09:00`. At most 2,000 characters each.",
         examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -175,12 +176,11 @@ class ClientConfigDto(Shape):
         description="Whether the bot keeps answering from its documents while a chat waits in the"
         " queue, until an agent takes the chat or sends a message.",
     )
-    handoff_message: dict[Language, Notice] = Field(
+    handoff_message: Notices = Field(
         default_factory=dict,
         max_length=50,
         description="Text for customers at a handover, by language; at most 2,000 characters each."
-        " Languages without an entry get the platform's own text. A request replaces the texts of"
-        " all languages.",
+        " Languages without an entry get the platform's own text.",
         examples=[{"en": "A colleague will write to you here."}],
     )
     answer_threshold: float = Field(
@@ -270,20 +270,24 @@ class ClientConfigDto(Shape):
         description="Whether personal data is masked before a model reads it for summaries, tags,"
         " sentiment and suggestions. Translations and answers to customers use the unmasked text.",
     )
-    silent_channels: list[MessagingChannel] = Field(
+    silent_channels: Annotated[
+        list[MessagingChannel], InRequest("A request replaces the whole list.")
+    ] = Field(
         default_factory=list,
         max_length=20,
         description="The messaging channels on which customers get no automatic messages, such as"
         " those about a handover or closed hours; each is stored as a note for your team instead."
-        " Providers may charge for every message. A request replaces the whole list.",
+        " Providers may charge for every message.",
     )
-    message_prices: dict[PriceCategory, MessagePrice] = Field(
+    message_prices: Annotated[
+        dict[PriceCategory, MessagePrice],
+        InRequest("A request replaces all prices; the costs of earlier messages do not change."),
+    ] = Field(
         default_factory=dict,
         max_length=20,
         description="What a messaging provider charges you for a message, by the category that the"
         " provider reports (`service`, `utility`, `marketing`, `authentication`), in the currency"
-        " of your account there. Providers report what they charge for, not how much. A request"
-        " replaces all prices; the costs of earlier messages do not change.",
+        " of your account there. Providers report what they charge for, not how much.",
         examples=[{"service": 0.0035, "marketing": 0.0732}],
     )
     retention_days: int | None = Field(
@@ -292,13 +296,17 @@ class ClientConfigDto(Shape):
         le=36_500,
         description="Days for which ended chats are kept, 1..36,500. Null: forever.",
     )
-    version: int | None = Field(
+    version: Annotated[
+        int | None,
+        InRequest(
+            "A request with another version is a 409 `stale_version`; without a version, or with"
+            " null, versions are not compared."
+        ),
+    ] = Field(
         None,
         ge=1,
         le=2**31 - 1,
-        description="The version of the settings, which increases with every change. A request with"
-        " another version is a 409 `stale_version`; without a version, or with null, versions are"
-        " not compared.",
+        description="The version of the settings, which increases with every change.",
         examples=[None],
     )
 

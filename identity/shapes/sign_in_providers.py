@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
-from chatplatform.api.shapes import Moment, Shape, Text, Uri, example, read_only
+from chatplatform.api.shapes import InRequest, Moment, Shape, Text, Uri, example, read_only
 from identity.models import SignInProvider
 
 Domain = Annotated[
@@ -24,11 +24,11 @@ class SignInProviderDto(Shape):
         email_domains=["acme.example"],
     )
 
-    issuer: Text = Field(
+    issuer: Annotated[Text, InRequest("422 unless it is https at a public host.")] = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
         description="The provider's issuer, exactly as in its tokens; the platform reads"
-        " `/.well-known/openid-configuration` below it. 422 unless it is https at a public host.",
+        " `/.well-known/openid-configuration` below it.",
     )
     application_id: Text = Field(
         min_length=1,

@@ -161,7 +161,14 @@ class ApiKeyViewSet(TenantViewSet):
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
 
-    @operation("identity", "Create Api Key", access=ADMIN, status=201, gives_credentials=True)
+    @operation(
+        "identity",
+        "Create Api Key",
+        access=ADMIN,
+        status=201,
+        also={404: Error},
+        gives_credentials=True,
+    )
     def create(self, body: client_shapes.ApiKeyRequest) -> client_shapes.ApiKeyDto:
         """Create a key. Only this response contains the whole `key`, so store it."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))

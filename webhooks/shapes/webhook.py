@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.shapes import Moment, Shape, Text, example, iso, read_only, without_default
+from chatplatform.api.shapes import (
+    InRequest,
+    Moment,
+    Shape,
+    Text,
+    example,
+    iso,
+    read_only,
+    without_default,
+)
 from chatplatform.json_encoding import as_json
 from webhooks import catalogue, models
 
@@ -45,12 +54,17 @@ class WebhookConfigRequest(Shape):
     """An endpoint's settings, for creating or changing it."""
 
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
-    url: Text = Field(
+    url: Annotated[
+        Text,
+        InRequest(
+            "The host in the example does not exist, so it is refused with a 422. Required to"
+            " create an endpoint."
+        ),
+    ] = Field(
         "",
         description="The URL to which events are sent by POST: https, a public host, port 443, no"
         " user name. Plain http and other ports are accepted only for hosts that the operator"
-        " allows. The host in the example does not exist, so it is refused with a 422. Required to"
-        " create an endpoint.",
+        " allows.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],

@@ -177,8 +177,10 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
         )
     if message.type == "edit" and message.edit:
         new = message.edit.message or {}
-        words = as_dict(new.get(as_text(new.get("type"))))
-        text = as_text(words.get("body")) or as_text(words.get("caption"))
+        named = as_dict(new.get(as_text(new.get("type"))))
+        parts = (named, *map(as_dict, new.values()))
+        words = (as_text(part.get("body")) or as_text(part.get("caption")) for part in parts)
+        text = next(filter(None, words), "")
         return events.Edited(**common, message_id=message.edit.original_message_id, text=text)
     if message.type == "revoke" and message.revoke:
         return events.Unsent(**common, message_id=message.revoke.original_message_id)
@@ -250,12 +252,15 @@ def _context(message: hook.ChatappMessage) -> list[Line]:
 
 def _content(message: hook.ChatappMessage) -> events.Content | None:
     """What a chat shows of a message; None if it shows nothing."""
-    is_empty = message.type == "text" and message.text is not None and message.text.body == ""
-    if message.type in _NO_MESSAGES or is_empty:
-        return None
     found = _read_content(message)
+    words = message.text.body if message.text else None
+    if words:
+        # The words count whatever the type says.
+        found = replace(found, text="\n".join(filter(None, (found.text, words))))
     if not found.is_empty:
         return found
+    if message.type in _NO_MESSAGES or (message.type == "text" and words == ""):
+        return None
     if message.type in {"interactive", "button"}:
         return events.Content(lines=[context_lines.line("tapped")])
     kind = as_text((message.unsupported or {}).get("type")) or message.type
@@ -284,9 +289,6 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
     if message.type == "order" and message.order:
         goods = [context_lines.line("order", item) for item in _goods(message.order)]
         return events.Content(text=as_text(message.order.get("text")), lines=goods)
-    # A missing type is read as "unknown", too.
-    if message.type in {"text", "unknown"} and message.text:
-        return events.Content(text=message.text.body or "")
     return events.Content()
 
 

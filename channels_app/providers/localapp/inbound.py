@@ -28,6 +28,8 @@ _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"
 # How echoes of the account's messages begin, and the echoes that are ignored: those of messages to
 # groups and to anonymous people.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
+# How events begin that tell of no message from a customer to the account.
+_NOT_TO_ACCOUNT = ("oa_", "anonymous_", "user_send_group_")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
@@ -56,7 +58,8 @@ def _item(raw: dict[str, Any]) -> events.Item:
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
     account_id = event.oa_id or account_id
     message = event.message or LocalappMessage()
-    if not user_id or not account_id or not (event.message or event.info):
+    is_between = user_id and account_id and user_id != account_id
+    if not is_between or not (event.message or event.info):
         return unsupported(raw, account_id, at, name)
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
     # An item without a time is identified by its whole content: keys must not depend on our clock.
@@ -68,7 +71,7 @@ def _known(
     event: LocalappEvent, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
 ) -> events.Item | None:
     name = event.event_name or ""
-    is_to_account = name.startswith("user_") and not name.startswith("user_send_group_")
+    is_to_account = not name.startswith(_NOT_TO_ACCOUNT)
     has_words = bool(message.text) and is_to_account and name not in _REPORTS
     if name in _FROM_CUSTOMER or name in _DETAIL_EVENTS or has_words:
         return _message(event, message, common, when)

@@ -53,9 +53,9 @@ def item(update: Fields, account_id: str) -> events.Item:
 
 def _message(body: Fields, common: Fields, message_id: str) -> events.Item | None:
     content, metadata = _content(body), Fields()
-    if not message_id or not _SERVICE.isdisjoint(body):
-        return None
     if content.is_empty:
+        if not message_id or not _SERVICE.isdisjoint(body):
+            return None
         name = next((name for name in _NAMED if name in body), "")
         content = events.Content(lines=[context_lines.line("unsupported", name.replace("_", " "))])
     command, _, value = content.text.partition(" ")
@@ -65,11 +65,13 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
         metadata = {"referral": {"ref": value[:200]}}
     card = as_dict(body.get("contact"))
     is_own = as_text(card.get("user_id")) == common["user_id"]
+    of_content = (common["user_id"], as_text(body.get("date")), content.text)
     return events.MessageIn(
-        **common, message_id=message_id, content=content, metadata=metadata,
+        **common, message_id=message_id or None, content=content, metadata=metadata,
         phone=as_text(card.get("phone_number"))[:40] if is_own else "",
         reply_to=whole_id(as_dict(body.get("reply_to_message")), common["user_id"]) or None,
-        customer_name=_name(as_dict(body.get("from"))), key=key_of("message", message_id),
+        customer_name=_name(as_dict(body.get("from"))),
+        key=key_of("message", *([message_id] if message_id else of_content)),
     )  # fmt: skip
 
 

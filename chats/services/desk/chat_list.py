@@ -14,7 +14,7 @@ from django.utils import timezone
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, list_of, position_of, wrong_cursor
 from chats.models import Conversation, Priority
-from chats.services.core import row_json, tags
+from chats.services.core import customers, row_json, tags
 from chats.services.desk import inbox
 from chats.shapes.conversation import ChatsQuery
 from identity.auth import Principal
@@ -132,6 +132,12 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
         if caller.key.bot_id:
             where.append("bot_id = %(bot)s")
             values["bot"] = caller.key.bot_id
+    if query.previews and caller.user and not caller.user.is_admin:
+        where.append(
+            "customer_id IN (SELECT id FROM chats_customer"
+            " WHERE client_id = %(client)s AND external_id = %(previewer)s)"
+        )
+        values["previewer"] = f"{customers.STAFF}{caller.user.pk}"
     if query.mine is not None and caller.user is None:
         raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
     for name in _EQUAL:

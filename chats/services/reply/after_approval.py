@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from bots.models import Approval, CallStatus, FunctionCall
+from bots.models import CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.core import fast_sql
@@ -51,7 +51,7 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))
     if decision:
         return decision
-    asking = AskEngine(message.text, approved_by=Approval.AGENT, approved_call=call)
+    asking = AskEngine(message.text, approved_call=call)
     wanted = gather.wanted_fields(message.conversation)
     facts = Facts(first_seq=message.seq, texts=(message.text,), wanted=wanted)
     decision = pipeline.ask_engine(message, asking, facts, ReplyStream(message.pk))

@@ -118,10 +118,17 @@ class AskEngine:
     """No rule decides, so an engine must answer, which costs credits."""
 
     question: str
-    # Who approved the call whose result the answer reports; NONE if there is no such call.
-    approved_by: Approval = Approval.NONE
-    # The call that an agent approved. The message already has a reply, which proposed the call.
+    # Whether the question is the customer's yes to a call, whose result the answer reports.
+    is_confirmation: bool = False
+    # The call that an agent approved, whose result the answer reports. The message already has a
+    # reply, which proposed the call.
     approved_call: FunctionCall | None = None
+
+    @property
+    def approved_by(self) -> Approval:
+        if self.approved_call:
+            return Approval.AGENT
+        return Approval.CUSTOMER if self.is_confirmation else Approval.NONE
 
 
 @dataclass(frozen=True)
@@ -280,7 +287,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.asks_for_person:
         return _apply_handoff_policy(HandOver("customer_asked"), facts.handoff_policy)
     if confirmation:
-        return AskEngine(facts.texts[-1], approved_by=Approval.CUSTOMER)
+        return AskEngine(facts.texts[-1], is_confirmation=True)
     reply = _reply_to_info(facts.info)
     if reply:
         return reply
