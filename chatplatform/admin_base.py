@@ -117,7 +117,7 @@ def each(
         try:
             act(row)
         except ApiError as exc:
-            messages.error(request, f"{row}: {exc}")
+            messages.error(request, f"{row}: {gettext(str(exc))}")
         else:
             count += 1
     if count:
@@ -158,8 +158,8 @@ def button(
     return mark
 
 
-@display(
-    description=cast("str", gettext_lazy("Status")),
+@column(
+    gettext_lazy("Status"),
     ordering="is_disabled",
     label={"active": "success", "disabled": "danger"},
 )

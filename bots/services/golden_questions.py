@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.models import (
     Bot,
@@ -30,7 +31,7 @@ class GoldenLimit(ApiError):
 
 class GoldenExists(ApiError):
     code, status = "golden_question_exists", 409
-    detail = "The bot already has this golden question."
+    detail = gettext_noop("The bot already has this golden question.")
 
 
 def list_for_bot(bot: Bot) -> QuerySet[GoldenQuestion]:
