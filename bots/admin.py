@@ -47,7 +47,7 @@ class TrainedAdmin(TenantAdmin):
 
     codes = frozenset({"error_code"})
     # The service that reads a row again; it returns False if the row is already being read.
-    read_again: ClassVar[Callable[[Any], bool]]
+    read_again: ClassVar[Any]
 
     @column(gettext_lazy("Status"), ordering="status", label=states.COLORS)
     def shown_status(self, row: models.Document | models.WebUrl) -> tuple[str, str]:

@@ -64,6 +64,18 @@ unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
 unfold_list.LINK_CLASSES[:] = []
 
 
+def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
+    """The heading of a column in words; for plain columns, Django's label is the field's name."""
+    label, shown = label_for_field(*args, **options)
+    text = str(label)
+    words = humanize_code if text.islower() else gettext
+    return words(text) if text else "", shown
+
+
+# Unfold shows the heading above a list and, on phones, in front of each cell's value.
+unfold_list.label_for_field = _heading_of_field
+
+
 def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
     return False
 
@@ -163,7 +175,7 @@ def button(
     ordering="is_disabled",
     label={"active": "success", "disabled": "danger"},
 )
-def in_use(row: Any) -> tuple[str, str]:
+def in_use(row: Any) -> Any:
     """A column that shows Active or Disabled; Django would mark an active row with a red cross."""
     words = gettext("Disabled") if row.is_disabled else gettext("Active")
     return "disabled" if row.is_disabled else "active", words
