@@ -14,6 +14,7 @@ from django.contrib.admin.utils import (
 )
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import BooleanField, DateTimeField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
@@ -238,6 +239,13 @@ def person(name: str) -> Any:
     return shown
 
 
+class _ReadableJson(DjangoJSONEncoder):
+    """Writes letters of all languages as they are, not as escapes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"ensure_ascii": False})
+
+
 def _labelled(field: Any, label: Any) -> Any:
     """A column with the heading `label`; JSON is indented."""
 
@@ -247,7 +255,7 @@ def _labelled(field: Any, label: Any) -> Any:
         if isinstance(field, BooleanField):
             return value
         # Unfold would show the brackets of empty JSON.
-        text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
+        text = prettify_json(value, _ReadableJson) if isinstance(field, JSONField) and value else ""
         displayed = text or display_for_field(value, field, "–")
         return translated_label(str(displayed)) if field.choices and value else displayed
 
