@@ -74,7 +74,7 @@ def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
 
 
 # Unfold shows the heading above a list and, on phones, in front of each cell's value.
-unfold_list.label_for_field = _heading_of_field
+unfold_list.label_for_field = _heading_of_field  # type: ignore[attr-defined, assignment]
 
 
 def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
