@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -13,9 +13,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from unfold.decorators import display
 
 from bots import forms, models
 from bots.pages import functions, language_models, mcp_servers
@@ -31,11 +30,12 @@ from chatplatform.admin_base import (
     confirm_action,
     each,
     in_use,
+    link,
     viewer,
 )
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, translated_label
 from identity.forms import PAGES_DAILY_CREDITS
 
 # Imported because they register their own admin pages.
@@ -46,21 +46,39 @@ class TrainedAdmin(TenantAdmin):
     """The columns that the lists of documents and websites share: status, progress and error."""
 
     codes = frozenset({"error_code"})
+    # The service that reads a row again; it returns False if the row is already being read.
+    read_again: ClassVar[Any]
 
-    @display(description="Status", ordering="status", label=states.COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=states.COLORS)
     def shown_status(self, row: models.Document | models.WebUrl) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+        return row.status, translated_label(row.get_status_display())
 
-    @display(description="Progress", ordering="progress")
+    @column(gettext_lazy("Progress"), ordering="progress")
     def shown_progress(self, row: models.Document | models.WebUrl) -> str:
         return format_html(
-            '<progress value="{}" max="100" aria-label="Progress">{}%</progress> {}%',
-            *[row.progress] * 3,
+            '<progress value="{}" max="100" aria-label="{}"></progress> {}%',
+            row.progress,
+            gettext("Progress"),
+            row.progress,
         )
 
-    @display(description="Error")
+    @column(gettext_lazy("Error"))
     def shown_error(self, row: models.Document | models.WebUrl) -> str:
         return row.error_message or humanize_code(row.error_code)
+
+    @admin.action(description=gettext_lazy("Refresh"), permissions=["train"])
+    def refresh(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        is_queued = [self.read_again(row) for row in rows]
+        queued, skipped = is_queued.count(True), is_queued.count(False)
+        words = ngettext("Refreshing %(count)s item.", "Refreshing %(count)s items.", queued)
+        messages.success(request, words % {"count": queued})
+        if skipped:
+            words = ngettext(
+                "Skipped %(count)s item that the bot is already reading.",
+                "Skipped %(count)s items that the bot is already reading.",
+                skipped,
+            )
+            messages.info(request, words % {"count": skipped})
 
 
 class SampleQuestionInline(ReadOnlyInline):
@@ -172,7 +190,7 @@ class BotAdmin(TenantAdmin):
         """Redirect from the page with all columns to the bot's own pages."""
         return redirect("admin:bots_bot_content", self.row(request, object_id).pk)
 
-    @admin.action(description=cast("str", gettext_lazy("Disable")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Disable"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Disable these bots? Your team will answer their conversations until you enable them"
@@ -183,12 +201,12 @@ class BotAdmin(TenantAdmin):
         by = viewer(request)
         each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=True, by=by))
 
-    @admin.action(description=cast("str", gettext_lazy("Enable")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Enable"), permissions=["manage"])
     def enable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
         each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=False, by=by))
 
-    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Delete"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Delete these bots and their documents, and revoke their keys? This can't be undone."
@@ -206,8 +224,8 @@ class PromptAdmin(TenantAdmin):
     list_select_related = ("bot", "created_by")
     actions = ("restore",)
 
-    @admin.action(description="Restore", permissions=["train"])
-    @confirm_action("Restore these versions? Each will be saved as a new version.")
+    @admin.action(description=gettext_lazy("Restore"), permissions=["train"])
+    @confirm_action(gettext_lazy("Restore these versions? Each will be saved as a new version."))
     def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
         by = viewer(request)
         each(
@@ -223,18 +241,22 @@ class DocumentAdmin(TrainedAdmin):
     )  # fmt: skip
     list_filter = ("status", "pending_review", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
-    labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
+    labels: ClassVar = {
+        "chunk_count": gettext_lazy("Passages"),
+        "sha256": gettext_lazy("Fingerprint (SHA-256)"),
+    }
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # Stored files have no public URL: `original` links to the view below.
     exclude = ("file", "pending_review", "draft", "draft_file")
     readonly_fields = ("golden_run", "original")
-    actions = ("train_again", "delete_documents")
+    actions = ("refresh", "delete_documents")
+    read_again = staticmethod(documents.retrain)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return publish_gate.with_run(super().get_queryset(request), document="pk")
 
-    @display(description="Progress", ordering="progress")
+    @column(gettext_lazy("Progress"), ordering="progress")
     def shown_progress(self, row: Any) -> str:
         if row.status == models.DocumentStatus.TRAINING:
             return states.stage_words(row)
@@ -242,20 +264,19 @@ class DocumentAdmin(TrainedAdmin):
             return states.held_words(row)
         return str(super().shown_progress(row))
 
-    @display(description="Problem")
+    @column(gettext_lazy("Problem"))
     def shown_problem(self, row: models.Document) -> str:
         return self.shown_error(row) if row.error_code else row.warning
 
-    @display(description=cast("str", gettext_lazy("Test run")))
+    @column(gettext_lazy("Test run"))
     def golden_run(self, row: Any) -> SafeString | str:
         """A link to the golden run that decides whether the document goes live; a dash if it is
         not held back."""
         return states.held_words(row) if row.run_id else "–"
 
-    @display(description="Original")
+    @column(gettext_lazy("Original"))
     def original(self, row: models.Document) -> str:
-        link = reverse("admin:bots_document_original", args=[row.pk])
-        return format_html('<a class="underline" href="{}">Download</a>', link)
+        return link("admin:bots_document_original", row.pk, gettext("Download"))
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.download)
@@ -270,21 +291,14 @@ class DocumentAdmin(TrainedAdmin):
         try:
             return documents.original_response(row)
         except documents.FileMissing as exc:
-            messages.error(request, str(exc))
+            messages.error(request, gettext(str(exc)))
             return redirect("admin:bots_document_change", row.pk)
 
-    @admin.action(description="Refresh", permissions=["train"])
-    def train_again(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
-        queued = sum(documents.retrain(row) for row in rows)
-        skipped = rows.count() - queued
-        words = f"{queued} refreshing."
-        if skipped:
-            words += f" {skipped} skipped because the bot is already reading them."
-        messages.success(request, words)
-
-    @admin.action(description="Delete", permissions=["train"])
+    @admin.action(description=gettext_lazy("Delete"), permissions=["train"])
     @confirm_action(
-        "Delete these documents and everything bots learned from them? This can't be undone."
+        gettext_lazy(
+            "Delete these documents and everything bots learned from them? This can't be undone."
+        )
     )
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
@@ -299,7 +313,7 @@ class ChunkAdmin(TenantAdmin):
     # The vectors are binary.
     exclude = ("vector", "sentence_vectors")
 
-    @display(description="Text")
+    @column(gettext_lazy("Text"))
     def opening(self, chunk: models.Chunk) -> str:
         return chunk.text[:120]
 
@@ -310,13 +324,13 @@ class PagesOfWebUrl(ReadOnlyInline):
     model = models.WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
     show_change_link = False
-    verbose_name_plural = "Pages from the latest crawl"
+    verbose_name_plural = gettext_lazy("Pages from the latest crawl")
 
-    @display(description="Status")
+    @column(gettext_lazy("Status"))
     def shown_status(self, page: models.WebPage) -> str:
         return humanize_code(page.shown_status)  # type: ignore[attr-defined]
 
-    @display(description="Reason")
+    @column(gettext_lazy("Reason"))
     def shown_reason(self, page: models.WebPage) -> str:
         return humanize_code(page.shown_reason)  # type: ignore[attr-defined]
 
@@ -333,27 +347,21 @@ class WebUrlAdmin(TrainedAdmin):
     list_filter = ("status", "crawl_depth")
     search_fields = ("url", "bot__bot_name")
     list_select_related = ("bot",)
-    actions = ("crawl_now", "delete_addresses")
+    actions = ("refresh", "delete_addresses")
+    read_again = staticmethod(web_urls.crawl_again)
     inlines = (PagesOfWebUrl,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebUrl]:
         return web_urls.with_page_counts(super().get_queryset(request))
 
-    @display(description="Pages")
+    @column(gettext_lazy("Pages"))
     def shown_pages(self, web_url: models.WebUrl) -> str:
         return states.page_words(web_url)
 
-    @admin.action(description="Refresh", permissions=["train"])
-    def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
-        queued = sum(web_urls.crawl_again(row) for row in rows)
-        skipped = len(rows) - queued
-        words = f"{queued} refreshing."
-        if skipped:
-            words += f" {skipped} skipped because the bot is already reading them."
-        messages.success(request, words)
-
-    @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these websites and everything bots learned from their pages?")
+    @admin.action(description=gettext_lazy("Delete"), permissions=["train"])
+    @confirm_action(
+        gettext_lazy("Delete these websites and everything bots learned from their pages?")
+    )
     def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))

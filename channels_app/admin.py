@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
+from django.utils.translation import gettext_lazy
 
 from channels_app.models import (
     ChannelConnection,
@@ -17,7 +17,8 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.pages.channels import ChannelPages
-from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin
+from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, column
+from chatplatform.templatetags.codes import translated_label
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",
@@ -48,9 +49,9 @@ class ChannelConnectionAdmin(ChannelPages):
     search_fields = ("account_id", "account_name", "client__name", "bot__bot_name")
     exclude = ("access_token", "refresh_token", "secret")
 
-    @display(description="Status", ordering="status", label=CONNECTION_COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+        return row.status, translated_label(row.get_status_display())
 
 
 def _counter(outcome: Outcome) -> Any:
@@ -99,7 +100,7 @@ class InboundCallbackAdmin(TenantAdmin):
 
     waiting, processed, duplicate, unsupported, unknown_account = map(_counter, Outcome)
 
-    @admin.display(description="Raw content")
+    @column(gettext_lazy("Raw content"))
     def text(self, row: InboundCallback) -> str:
         return bytes(row.body).decode(errors="replace")
 
@@ -118,10 +119,11 @@ class OutboundSendAdmin(TenantAdmin):
     list_select_related = ("client", "connection", "message__conversation")
     search_fields = ("=provider_message_id", "=recipient_id", "client__name")
 
-    @display(description="Message")
+    @column(gettext_lazy("Message"))
     def of_chat(self, row: OutboundSend) -> str:
-        return f"{row.message.seq} of chat {row.message.conversation}"
+        message = row.message
+        return f"{message.conversation} · {message.seq}"
 
-    @display(description="Status", ordering="state", label=SEND_COLORS)
+    @column(gettext_lazy("Status"), ordering="state", label=SEND_COLORS)
     def shown_state(self, row: OutboundSend) -> tuple[str, str]:
-        return row.state, row.get_state_display()
+        return row.state, translated_label(row.get_state_display())

@@ -14,6 +14,7 @@ from django.contrib.admin.utils import (
 )
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import BooleanField, DateTimeField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
@@ -62,6 +63,18 @@ _NO_ROW = "This item doesn't exist."
 unfold_list.ROW_CLASSES[:] = ["cell"]
 unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
 unfold_list.LINK_CLASSES[:] = []
+
+
+def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
+    """The heading of a column in words; for plain columns, Django's label is the field's name."""
+    label, shown = label_for_field(*args, **options)
+    text = str(label)
+    words = humanize_code if text.islower() else gettext
+    return words(text) if text else "", shown
+
+
+# Unfold shows the heading above a list and, on phones, in front of each cell's value.
+unfold_list.label_for_field = _heading_of_field  # type: ignore[attr-defined, assignment]
 
 
 def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
@@ -117,7 +130,7 @@ def each(
         try:
             act(row)
         except ApiError as exc:
-            messages.error(request, f"{row}: {exc}")
+            messages.error(request, f"{row}: {gettext(str(exc))}")
         else:
             count += 1
     if count:
@@ -158,12 +171,12 @@ def button(
     return mark
 
 
-@display(
-    description=cast("str", gettext_lazy("Status")),
+@column(
+    gettext_lazy("Status"),
     ordering="is_disabled",
     label={"active": "success", "disabled": "danger"},
 )
-def in_use(row: Any) -> tuple[str, str]:
+def in_use(row: Any) -> Any:
     """A column that shows Active or Disabled; Django would mark an active row with a red cross."""
     words = gettext("Disabled") if row.is_disabled else gettext("Active")
     return "disabled" if row.is_disabled else "active", words
@@ -226,6 +239,13 @@ def person(name: str) -> Any:
     return shown
 
 
+class _ReadableJson(DjangoJSONEncoder):
+    """Writes letters of all languages as they are, not as escapes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"ensure_ascii": False})
+
+
 def _labelled(field: Any, label: Any) -> Any:
     """A column with the heading `label`; JSON is indented."""
 
@@ -235,7 +255,7 @@ def _labelled(field: Any, label: Any) -> Any:
         if isinstance(field, BooleanField):
             return value
         # Unfold would show the brackets of empty JSON.
-        text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
+        text = prettify_json(value, _ReadableJson) if isinstance(field, JSONField) and value else ""
         displayed = text or display_for_field(value, field, "–")
         return translated_label(str(displayed)) if field.choices and value else displayed
 

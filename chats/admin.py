@@ -3,8 +3,6 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import Q
-from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
@@ -12,7 +10,6 @@ from chatplatform.admin_base import TenantAdmin, column, link
 from chats.models import Feedback, Summary, SummaryJob, Thumb
 from chats.pages import conversations, customers, golden, names, question_groups, replays
 from chats.pages.list_filters import (
-    FixedFilter,
     GivenFilter,
     ListsWithoutPreviews,
     RatedChatBeganFilter,
@@ -35,16 +32,6 @@ class RowsOfChats(ListsWithoutPreviews):
         return link("admin:chats_conversation_change", chat.pk, names.who_of(chat))
 
 
-class ThumbFilter(FixedFilter):
-    """Filters by the thumb that a customer gave a message."""
-
-    title, parameter_name = gettext_lazy("rating of a message"), "thumb__exact"
-    options: ClassVar = {"up": gettext_lazy("Thumbs up"), "down": gettext_lazy("Thumbs down")}
-
-    def condition(self, request: HttpRequest, value: str) -> Q | None:
-        return Q(thumb=value) if value in self.options else None
-
-
 @admin.register(Feedback)
 class FeedbackAdmin(RowsOfChats):
     list_display = (
@@ -52,7 +39,7 @@ class FeedbackAdmin(RowsOfChats):
     )  # fmt: skip
     more_columns = ("rating", "thumb", "conversation")
     list_filter = (
-        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, ThumbFilter, "resolved",
+        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
         "conversation__bot",
     )  # fmt: skip
     codes = frozenset({"reason"})

@@ -4,7 +4,7 @@ stored secret."""
 import functools
 import json
 from datetime import timedelta
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import pydantic
 from django.contrib import admin, messages
@@ -97,19 +97,22 @@ class ClientAdmin(ServiceAdmin):
     actions_list = ("new_company",)
     actions_detail = ("overview",)
 
-    @button("New company", permissions=["platform"], icon="add")
+    @button(gettext_lazy("New company"), permissions=["platform"], icon="add")
     def new_company(self, request: HttpRequest) -> HttpResponse:
         """Add a company on trial; its owner is mailed a link to choose a password."""
 
         def act(data: dict[str, Any]) -> HttpResponse:
             client = clients.register(CompanyDto(**data), password=None, by=viewer(request))
-            messages.success(request, f"Invitation sent to {data['email']}.")
+            words = gettext("Invitation sent to %(email)s.") % {"email": data["email"]}
+            messages.success(request, words)
             return redirect("client", client.pk)
 
         form = forms.CompanyForm(request.POST or None)
-        return self.form_page(request, form, act, title="New company", button="Add company")
+        return self.form_page(
+            request, form, act, title=gettext("New company"), button=gettext("Add company")
+        )
 
-    @button("Overview", permissions=["platform"], icon="home")
+    @button(gettext_lazy("Overview"), permissions=["platform"], icon="home")
     def overview(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Redirect to the client's overview page."""
         return redirect("client", self.row(request, object_id).pk)
@@ -178,7 +181,7 @@ class ApiKeyAdmin(TenantAdmin):
         title, words = gettext("Edit API key"), gettext("Save")
         return self.form_page(request, form, act, title=title, button=words)
 
-    @admin.action(description=cast("str", gettext_lazy("Revoke")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Revoke"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Revoke these keys? Anything that uses them will stop working right away. This can't"
@@ -223,7 +226,11 @@ class SubscriptionAdmin(ServiceAdmin):
     ) -> HttpResponse:
         account: models.Subscription | None = self.get_object(request, object_id)
         balances = credits.daily_balances(account.client_id) if account else {}
-        line = {"label": "Credits left", "data": list(balances.values()), "borderColor": "#2563eb"}
+        line = {
+            "label": gettext("Credits left"),
+            "data": list(balances.values()),
+            "borderColor": "#2563eb",
+        }
         chart = json.dumps({"labels": [short_day(day) for day in balances], "datasets": [line]})
         context = (extra_context or {}) | {"balance_chart": chart if balances else ""}
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
@@ -250,19 +257,23 @@ class CreditOrderAdmin(TenantAdmin):
     search_fields = ("=id", "reference", "client__name")
     actions = ("mark_paid", "refuse")
 
-    @admin.action(description="Mark as paid", permissions=["platform"])
+    @admin.action(description=gettext_lazy("Mark as paid"), permissions=["platform"])
     @confirm_action(
-        "Mark these orders as paid? Their credits will be added to the companies' balances."
+        gettext_lazy(
+            "Mark these orders as paid? Their credits will be added to the companies' balances."
+        )
     )
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         pay = functools.partial(credit_orders.pay, by=viewer(request))
-        each(request, rows.select_related("client"), pay, done="paid")
+        each(request, rows.select_related("client"), pay, done=gettext_noop("paid"))
 
-    @admin.action(description="Reject", permissions=["platform"])
-    @confirm_action("Reject these orders? Their credits won't be added. This can't be undone.")
+    @admin.action(description=gettext_lazy("Reject"), permissions=["platform"])
+    @confirm_action(
+        gettext_lazy("Reject these orders? Their credits won't be added. This can't be undone.")
+    )
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))
-        each(request, rows.select_related("client"), refuse, done="rejected")
+        each(request, rows.select_related("client"), refuse, done=gettext_noop("rejected"))
 
 
 @admin.register(models.CreditEntry)

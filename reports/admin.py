@@ -3,10 +3,9 @@
 from typing import ClassVar
 
 from django.contrib import admin
-from django.utils.translation import gettext
-from unfold.decorators import display
+from django.utils.translation import gettext, gettext_lazy
 
-from chatplatform.admin_base import TenantAdmin
+from chatplatform.admin_base import TenantAdmin, column
 from reports.models import Export, ExportStatus
 
 COLORS: dict[str, str] = {
@@ -28,6 +27,6 @@ class ExportAdmin(TenantAdmin):
     exclude = ("file", "param")
     search_fields: ClassVar = ("file_name",)
 
-    @display(description="Status", ordering="status", label=COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=COLORS)
     def shown_status(self, row: Export) -> tuple[str, str]:
         return row.status, gettext(row.get_status_display())

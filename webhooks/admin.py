@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -13,13 +13,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
-from unfold.decorators import display
 
 from chatplatform.admin_base import (
     ADMINS,
     ReadOnlyInline,
     TenantAdmin,
     button,
+    column,
     confirm_action,
     viewer,
 )
@@ -90,7 +90,7 @@ class Deliveries(ReadOnlyInline):
         rows: QuerySet[Delivery] = super().get_queryset(request)
         return rows.select_related("config").prefetch_related("log")
 
-    @admin.display(description="Attempts")
+    @column(gettext_lazy("Attempts"))
     def attempt_log(self, row: Delivery) -> str:
         log = sorted(row.log.all(), key=lambda entry: entry.number)
         return " · ".join(
@@ -104,7 +104,7 @@ class Attempts(ReadOnlyInline):
     readonly_fields = fields
     ordering = ("number",)
 
-    @admin.display(description="Error")
+    @column(gettext_lazy("Error"))
     def why(self, row: DeliveryAttempt) -> str:
         return attempt_words(row) if row.error else "–"
 
@@ -143,7 +143,7 @@ class EventAdmin(TenantAdmin):
             (gettext("All events"), f"{path}?conversation_id__exact={row_id}") if is_chat else None
         )
 
-    @display(description="Type", ordering="type")
+    @column(gettext_lazy("Type"), ordering="type")
     def shown_type(self, row: Event) -> str:
         return format_html("<code>{}</code>", row.type)
 
@@ -185,13 +185,13 @@ class WebhookConfigAdmin(TenantAdmin):
     def audit_subject(self, row: WebhookConfig) -> str:
         return f"webhook:{row.pk}"
 
-    @display(description="URL", ordering="url")
+    @column(gettext_lazy("URL"), ordering="url")
     def managed(self, row: WebhookConfig) -> str:
         link = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, row.url)
 
-    @display(
-        description="Status",
+    @column(
+        gettext_lazy("Status"),
         ordering="is_active",
         label={"on": "success", "failing": "warning", "off": "danger"},
     )
@@ -332,7 +332,7 @@ class WebhookConfigAdmin(TenantAdmin):
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
         return rows.filter(deleted_at=None)
 
-    @admin.action(description=cast("str", gettext_lazy("Turn on")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Turn on"), permissions=["manage"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         assert isinstance(request.user, User), "the site admits people alone"
         for row in rows:
@@ -346,7 +346,7 @@ class WebhookConfigAdmin(TenantAdmin):
                     words = gettext("%(webhook)s was already on.")
                 messages.success(request, words % {"webhook": row})
 
-    @admin.action(description=cast("str", gettext_lazy("Send test")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Send test"), permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         for row in rows:
             try:
@@ -357,9 +357,7 @@ class WebhookConfigAdmin(TenantAdmin):
                 words = gettext("Test sent to %(webhook)s. See the result under Deliveries.")
                 messages.success(request, words % {"webhook": row})
 
-    @admin.action(
-        description=cast("str", gettext_lazy("Create new secret")), permissions=["manage"]
-    )
+    @admin.action(description=gettext_lazy("Create new secret"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Create new secrets for these webhooks? The old ones will keep working for 24 hours."
@@ -458,15 +456,15 @@ class DeliveryAdmin(TenantAdmin):
     inlines = (Attempts,)
     actions = ("send_again",)
 
-    @display(description="Event", ordering="event__type")
+    @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
         return format_html("{} <code>{}</code>", forms.event_words(row.event.type), row.event.type)
 
-    @display(description="Status", ordering="state", label=COLORS)
+    @column(gettext_lazy("Status"), ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:
         return row.state, str(STATES[row.state])
 
-    @admin.action(description=cast("str", gettext_lazy("Try again")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Try again"), permissions=["manage"])
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         results = [deliveries.retry(row) for row in rows.select_related("event", "config")]
         if sent := sum(results):

@@ -1,7 +1,7 @@
 """The pages about functions and their calls: add, change, try out and approve."""
 
 import uuid
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -11,13 +11,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from bots import models
 from bots.pages.function_forms import ASKS, FunctionForm, SwitchForm, TryForm
 from bots.services import bots, function_calls, function_runner, functions
 from bots.shapes.function_calling import FunctionDTO
-from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
@@ -124,19 +123,19 @@ class FunctionAdmin(ApprovalsMixin):
         url = path("bot/<int:bot_id>/", view, name="bots_function_switch")
         return [url, *super().get_urls()]
 
-    @display(description=cast("str", gettext_lazy("Name")), ordering="name")
+    @column(gettext_lazy("Name"), ordering="name")
     def shown_name(self, row: models.Function) -> str:
         link = reverse("admin:bots_function_edit", args=[row.pk])
         if row.mcp_server_id:
             link = reverse("admin:bots_mcpserver_edit", args=[row.mcp_server_id])
         return format_html('<a href="{}">{}</a>', link, humanize_code(row.name))
 
-    @display(description=cast("str", gettext_lazy("Approval")), ordering="requires_approval")
+    @column(gettext_lazy("Approval"), ordering="requires_approval")
     def asks(self, row: models.Function) -> str:
         return str(ASKS[row.requires_approval]).partition(":")[0].partition(",")[0]
 
     @calls_out
-    @button(cast("str", gettext_lazy("Add function")), permissions=["create"], icon="add")
+    @button(gettext_lazy("Add function"), permissions=["create"], icon="add")
     def new_function(self, request: HttpRequest) -> HttpResponse:
         """Add a function to a bot, then open its page to try it out."""
         by = viewer(request)
@@ -159,7 +158,7 @@ class FunctionAdmin(ApprovalsMixin):
         )  # fmt: skip
 
     @calls_out
-    @button(cast("str", gettext_lazy("Change")), permissions=["view"], icon="tune")
+    @button(gettext_lazy("Change"), permissions=["view"], icon="tune")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A function's page: change it, try it, delete it."""
         row: models.Function = self.row(request, object_id)
@@ -255,11 +254,11 @@ class FunctionCallAdmin(ApprovalsMixin):
             messages.success(request, approved if approve else rejected)
         return redirect("admin:bots_functioncall_changelist")
 
-    @display(description=cast("str", gettext_lazy("Function")), ordering="function_name")
+    @column(gettext_lazy("Function"), ordering="function_name")
     def shown_name(self, call: models.FunctionCall) -> str:
         return humanize_code(call.function_name)
 
-    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
         return call.status, str(_STATES[call.status][0])
 

@@ -190,12 +190,12 @@ class LanguageModelAdmin(TenantAdmin):
             lambda data: self._store(request, row.client, row.bot, data, row.purpose),
         )
 
-    @admin.action(description=cast("str", gettext_lazy("Test")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Test"), permissions=["manage"])
     def test(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         for row in rows:
             self._show_test(request, row)
 
-    @admin.action(description=cast("str", gettext_lazy("Remove")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Remove these models and their keys? Bots will go back to the next available model."

@@ -1,6 +1,6 @@
 """The pages about MCP servers: connect one, choose its tools, review tools that have changed."""
 
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -10,7 +10,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from bots.models import Approval, Bot, McpServer
@@ -18,7 +17,7 @@ from bots.pages.function_forms import ASKS
 from bots.pages.functions import without_model
 from bots.services import bots, mcp_servers
 from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice, McpToolDto
-from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 
@@ -149,13 +148,13 @@ class McpServerAdmin(TenantAdmin):
     actions_list: Any = ("connect",)
     actions_detail: Any = ("edit",)
 
-    @display(description=cast("str", gettext_lazy("Name")), ordering="name")
+    @column(gettext_lazy("Name"), ordering="name")
     def shown_name(self, row: McpServer) -> str:
         link = reverse("admin:bots_mcpserver_edit", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, row.name)
 
     @calls_out
-    @button(cast("str", gettext_lazy("Connect MCP server")), permissions=["create"], icon="add")
+    @button(gettext_lazy("Connect MCP server"), permissions=["create"], icon="add")
     def connect(self, request: HttpRequest) -> HttpResponse:
         """Connect a server, then open its page to choose its tools."""
         by = viewer(request)
@@ -174,7 +173,7 @@ class McpServerAdmin(TenantAdmin):
         )  # fmt: skip
 
     @calls_out
-    @button(cast("str", gettext_lazy("Change")), permissions=["view"], icon="tune")
+    @button(gettext_lazy("Change"), permissions=["view"], icon="tune")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A server's page: its tools, its settings, and its removal."""
         row: McpServer = self.row(request, object_id)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
+from django.utils.translation import gettext_noop
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.services import engines, supported_languages
@@ -41,12 +42,12 @@ class BotLimit(ApiError):
 
 class DeleteNotAvailable(ApiError):
     code, status = "delete_not_available", 409
-    detail = "This bot is protected. Allow it to be deleted under Behavior first."
+    detail = gettext_noop("This bot is protected. Allow it to be deleted under Behavior first.")
 
 
 class BotHasChats(ApiError):
     code, status = "bot_has_chats", 409
-    detail = (
+    detail = gettext_noop(
         "This bot has conversations that would be lost. Disable it instead, so your team answers"
         " and the conversations stay."
     )

@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
+from django.utils.translation import gettext_noop
 
 from bots.ingest.extraction import file_types
 from bots.ingest.extraction.document import ExtractError
@@ -189,7 +190,7 @@ def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
 
 class FileMissing(ApiError):
     code, status = "file_missing", 404
-    detail = "The stored file is missing. Upload it again."
+    detail = gettext_noop("The stored file is missing. Upload it again.")
 
 
 def get(bot: Bot, document_id: int) -> Document:

@@ -10,6 +10,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.expressions import Combinable
+from django.utils.translation import gettext_noop
 
 from bots.engine import Capability, Engine, text_tasks
 from bots.engine.extractive import ExtractiveEngine
@@ -43,7 +44,7 @@ class EngineNotConfigured(NotConfigured):
     """This needs a language model, and none is configured."""
 
     code = "engine_not_configured"
-    detail = (
+    detail = gettext_noop(
         "This needs a language model: a model of your own, or LLM_BASE_URL (and LLM_MODEL) on the"
         " server."
     )
@@ -56,7 +57,7 @@ class EngineDown(ApiError):
     """The model gave no usable answer; nothing was stored or charged."""
 
     code, status = "engine_unavailable", 503
-    detail = "The language model gave no usable answer. Try again."
+    detail = gettext_noop("The language model gave no usable answer. Try again.")
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 

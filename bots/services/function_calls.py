@@ -9,6 +9,7 @@ from typing import Any, Self
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
 
 from bots.models import Approval, Bot, CallStatus, FunctionCall
 from bots.shapes.function_calling import FunctionCallingEventsQuery
@@ -31,7 +32,7 @@ WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND 
 
 class AlreadyDecided(ApiError):
     code, status = "already_decided", 409
-    detail = "This call is no longer waiting for approval."
+    detail = gettext_noop("This call is no longer waiting for approval.")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.models import (
     Bot,
@@ -25,12 +26,12 @@ MAX_QUESTIONS = 100
 
 class GoldenLimit(ApiError):
     code, status = "golden_limit", 409
-    detail = f"A bot can have up to {MAX_QUESTIONS} golden questions. Delete one first."
+    detail = f"A bot can have up to {MAX_QUESTIONS} test questions. Delete one first."
 
 
 class GoldenExists(ApiError):
     code, status = "golden_question_exists", 409
-    detail = "The bot already has this golden question."
+    detail = gettext_noop("The bot already has this question.")
 
 
 def list_for_bot(bot: Bot) -> QuerySet[GoldenQuestion]:

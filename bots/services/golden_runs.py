@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.utils.translation import gettext_noop
 
 from bots.engine import Capability, Engine, text_tasks
 from bots.engine.types import EngineError, Line
@@ -54,7 +55,7 @@ _OVERTAKEN = (
 class GoldenRunning(ApiError):
     code, status = "golden_running", 409
     more: ClassVar = {"run_id": (uuid.UUID, "The id of the unfinished run.")}
-    detail = "A test run is still in progress. Wait until it ends."
+    detail = gettext_noop("A test run is still in progress. Wait until it ends.")
 
 
 class _ModelDown(Exception):

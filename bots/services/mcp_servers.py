@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.engine import argument_schemas, request_templates
 from bots.engine.mcp_client import McpError, McpSession, McpTool
@@ -37,7 +38,7 @@ class McpLimit(ApiError):
 
 class McpUnusable(ApiError):
     code, status = "mcp_unusable", 409
-    detail = "The MCP server gave no usable answer."
+    detail = gettext_noop("The MCP server gave no usable answer.")
     place = ("url",)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, CharField, Count, Prefetch, Q, QuerySet, Value, When
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.ingest import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
@@ -38,7 +39,7 @@ class WebUrlLimit(ApiError):
 
 class WebUrlExists(ApiError):
     code, status = "web_url_exists", 409
-    detail = "The bot already has this address. Edit the existing one."
+    detail = gettext_noop("The bot already has this address. Edit the existing one.")
 
 
 def _status_conditions(page: str = "") -> dict[str, Q]:

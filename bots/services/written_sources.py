@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
 from bots.services import bots, document_changes, documents
@@ -23,7 +24,7 @@ LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 class SourceExists(ApiError):
     code, status = "source_exists", 409
     more: ClassVar = {"document_id": (int, "The id of the existing document.")}
-    detail = "The bot already has this text or question. Edit the existing one."
+    detail = gettext_noop("The bot already has this text or question. Edit the existing one.")
 
 
 def list_for_bot(

@@ -98,7 +98,7 @@ def test_function_calling_shows_no_secret(staff, bot, name):
 
 
 def test_train_again(staff, document):
-    chosen = {"action": "train_again", "_selected_action": [document.pk]}
+    chosen = {"action": "refresh", "_selected_action": [document.pk]}
     path = reverse("admin:bots_document_changelist")
     for _ in range(2):
         assert staff.post(path, chosen).status_code == 302
@@ -110,7 +110,7 @@ def test_train_again(staff, document):
 def test_crawl_now(staff, web_url):
     path = reverse("admin:bots_weburl_changelist")
     assert b"1 couldn&#x27;t be read" in staff.get(path).content
-    chosen = {"action": "crawl_now", "_selected_action": [web_url.pk]}
+    chosen = {"action": "refresh", "_selected_action": [web_url.pk]}
     for _ in range(2):
         assert staff.post(path, chosen).status_code == 302
     web_url.refresh_from_db()

@@ -42,27 +42,27 @@ _MAX_NOTICES = 20
 
 class TokenMissing(ApiError):
     code, status = "token_missing", 409
-    detail = "Sign in to this provider first."
+    detail = gettext_noop("Sign in to this provider first.")
 
 
 class AccountTaken(ApiError):
     code, status = "account_taken", 409
-    detail = "This account is connected to another bot. Disconnect it there first."
+    detail = gettext_noop("This account is connected to another bot. Disconnect it there first.")
 
 
 class BotHasAccount(ApiError):
     code, status = "bot_has_account", 409
-    detail = "This bot already has an account on this channel. Disconnect it first."
+    detail = gettext_noop("This bot already has an account on this channel. Disconnect it first.")
 
 
 class WrongAccount(ApiError):
     code, status = "wrong_account", 409
-    detail = "Access was granted for a different account."
+    detail = gettext_noop("Access was granted for a different account.")
 
 
 class ConsentRefused(ApiError):
     code, status = "consent_refused", 409
-    detail = "Access wasn't granted."
+    detail = gettext_noop("Access wasn't granted.")
 
 
 # --- lookups ----------------------------------------------------------------------------------

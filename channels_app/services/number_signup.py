@@ -1,5 +1,7 @@
 """Connect chatapp numbers with the values that the provider's signup dialog returned."""
 
+from django.utils.translation import gettext_noop
+
 from bots.models import Bot
 from channels_app.providers.chatapp import Chatapp, accounts
 from channels_app.services import connections
@@ -12,7 +14,7 @@ _CHATAPP = Chatapp()
 
 class PinMissing(ApiError):
     code, status = "pin_missing", 409
-    detail = "This number isn't registered yet. Enter a six-digit PIN."
+    detail = gettext_noop("This number isn't registered yet. Enter a six-digit PIN.")
     place = ("pin",)
 
 

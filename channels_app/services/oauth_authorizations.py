@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core import signing
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.providers import Provider
@@ -28,7 +29,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 class InvalidState(ApiError):
     code, status = "invalid_state", 400
-    detail = (
+    detail = gettext_noop(
         "This state wasn't issued for you and this bot, was already used, or has expired. Begin the"
         " consent again."
     )

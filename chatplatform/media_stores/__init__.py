@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
+from django.utils.translation import gettext_noop
+
 from chatplatform.api.errors import ApiError
 
 
@@ -19,5 +21,5 @@ class FilesUnavailable(ApiError, OSError):
     for a full disk."""
 
     code, status = "files_unavailable", 503
-    detail = "File storage can't be reached. Try again."
+    detail = gettext_noop("File storage can't be reached. Try again.")
     headers = {"Retry-After": "5"}

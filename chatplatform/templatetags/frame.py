@@ -1,14 +1,12 @@
-"""Template tags for the frame of a page: tabs, titles, the simulator's URL, and list headings."""
+"""Template tags for the frame of a page: tabs, titles, and the simulator's URL."""
 
 from typing import Any
 
 from django import template
 from django.conf import settings
 from django.template import RequestContext
-from django.utils.translation import gettext
 
 from chatplatform import navigation
-from chatplatform.templatetags.codes import humanize_code
 
 register = template.Library()
 
@@ -39,14 +37,3 @@ def page_title(context: RequestContext) -> str:
 def simulator_url() -> str:
     """The URL of the channel simulator; empty outside of development."""
     return str(settings.SIMULATOR_URL if settings.DEVELOPMENT else "").rstrip("/")
-
-
-@register.simple_tag
-def translate_headings(headings: list[dict[str, Any]]) -> str:
-    """Translate the headings of a list, which for plain columns are the fields' names."""
-    for heading in headings:
-        # The checkbox that selects all rows is markup.
-        if heading["text"] and "action-toggle" not in heading["text"]:
-            text = str(heading["text"])
-            heading["text"] = humanize_code(text) if text.islower() else gettext(text)
-    return ""

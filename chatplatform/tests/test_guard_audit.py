@@ -247,8 +247,7 @@ def test_what_is_tried_elsewhere_is_served_and_named_there():
 
 ACTIONS_NOT_AUDITED_BECAUSE = {
     "test": "asks the model for one word",
-    "train_again": "reads again what is there",
-    "crawl_now": "reads again what is there",
+    "refresh": "reads again what is there",
     "send_test": "sends an event that says it is a test",
     "send_again": "sends again what was sent",
     "requeue": "the job, which stays, counts its attempts",

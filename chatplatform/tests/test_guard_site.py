@@ -294,8 +294,7 @@ def test_actions_leave_another_clients_rows_alone(mine, theirs):
 
 TAKEN_AT_ONCE_BECAUSE = {
     "requeue": "a dead job is tried again, as a live one would be",
-    "train_again": "training again ends where it began",
-    "crawl_now": "the next crawl comes anyway",
+    "refresh": "reading again ends where it began",
     "enable": "it can be disabled again",
     "switch_on": "it can be switched off again",
     "test": "it asks the model for one word, and changes nothing",

@@ -50,4 +50,4 @@ class Feedback(TenantModel):
         indexes = [models.Index(fields=["client", "-id"], name="feedback_list")]
 
     def __str__(self) -> str:
-        return f"{self.rating or self.thumb} for {self.conversation_id}"
+        return str(self.conversation)

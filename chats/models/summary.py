@@ -31,7 +31,7 @@ class Summary(TenantModel):
         indexes = [models.Index(fields=["conversation", "-id"], name="summary_latest")]
 
     def __str__(self) -> str:
-        return f"summary of {self.conversation_id}"
+        return str(self.conversation)
 
 
 class SummaryJobStatus(models.TextChoices):

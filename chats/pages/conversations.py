@@ -192,7 +192,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             reply = reply_regeneration.get(chat, message_id)
             current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
-            messages.error(request, str(exc))
+            messages.error(request, gettext(str(exc)))
             return redirect("admin:chats_why", chat_id, message_id)
         return self.page(
             request, "admin/chats/again.html", gettext("Today's answer"),

@@ -1,7 +1,7 @@
 """The site's pages of customers: the list, and a customer's page with its actions."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -238,7 +238,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             ),
         )  # fmt: skip
 
-    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Delete"), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
             "Delete these customers and all their conversations, messages, and files? This can't be"

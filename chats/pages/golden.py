@@ -1,6 +1,6 @@
 """The site's pages of golden questions and their runs."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -44,8 +44,8 @@ _SOURCES = [
 ]
 # The maximum number of documents that a run's page links to.
 _SHOWN = 50
-_PUBLISH = cast("str", gettext_lazy("Publish anyway"))
-_SURE = cast("str", gettext_lazy("Some answers got worse. Publish these changes anyway?"))
+_PUBLISH = gettext_lazy("Publish anyway")
+_SURE = gettext_lazy("Some answers got worse. Publish these changes anyway?")
 
 
 # The maximum number of messages that may follow a question on the form; the API allows more.
@@ -241,7 +241,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         return self._page(request, RunForm, act, gettext("Run test questions"), gettext("Run test"))
 
-    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["train"])
+    @admin.action(description=gettext_lazy("Delete"), permissions=["train"])
     @confirm_action(gettext_lazy("Delete these questions? Past test runs will be kept."))
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)

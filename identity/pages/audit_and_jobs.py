@@ -1,7 +1,7 @@
 """The audit log and the background jobs on the site. Rows cannot be edited, but jobs can be retried
 or cancelled."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -12,10 +12,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import Truncator
-from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action, viewer
+from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, column, confirm_action, viewer
 from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
@@ -115,16 +114,16 @@ class AuditEventAdmin(TenantAdmin):
         label = gettext("View all in the audit log")
         return label, f"{path}?{urlencode({'subject__exact': subject})}"
 
-    @display(description=cast("str", gettext_lazy("Who")), ordering="user__full_name")
+    @column(gettext_lazy("Who"), ordering="user__full_name")
     def who(self, row: models.AuditEvent) -> str:
         return _actor(row)
 
-    @display(description=cast("str", gettext_lazy("Item")))
+    @column(gettext_lazy("Item"))
     def shown_subject(self, row: models.AuditEvent) -> str:
         noun, _, row_id = row.subject.partition(":")
         return getattr(row, "subject_label", None) or f"{humanize_code(noun)} {row_id}".strip()
 
-    @display(description=cast("str", gettext_lazy("Before → after")))
+    @column(gettext_lazy("Before → after"))
     def shown_changes(self, row: models.AuditEvent) -> str:
         return Truncator(_changes(row)).chars(_MAX_CHANGES_CHARS) or "–"
 
@@ -156,26 +155,28 @@ class JobAdmin(TenantAdmin):
     search_fields = ("name", "last_error", "trace_id")
     actions = ("requeue", "cancel")
 
-    @display(description="Name", ordering="name")
+    @column(gettext_lazy("Name"), ordering="name")
     def shown_name(self, row: Job) -> str:
         return format_html("<code>{}</code>", row.name)
 
-    @admin.action(description="Retry failed jobs", permissions=["platform"])
+    @admin.action(description=gettext_lazy("Retry failed jobs"), permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
-        noun = "job" if count == 1 else "jobs"
-        self.message_user(request, f"{count} {noun} queued to run again.", messages.SUCCESS)
+        words = ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", count)
+        messages.success(request, words % {"count": count})
 
-    @admin.action(description="Cancel", permissions=["platform"])
+    @admin.action(description=gettext_lazy("Cancel"), permissions=["platform"])
     @confirm_action(
-        "Cancel these jobs? Their work won't be done, and anyone waiting for it will be notified."
+        gettext_lazy(
+            "Cancel these jobs? Their work won't be done, and anyone waiting for it will be"
+            " notified."
+        )
     )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]
         skipped = len(cancelled) - sum(cancelled)
-        self.message_user(
-            request,
-            f"{sum(cancelled)} cancelled; {skipped} skipped because they are running, finished or"
-            " the platform's own.",
-            messages.SUCCESS,
+        words = gettext(
+            "Canceled: %(canceled)s. Skipped because they're running, finished, or the platform's"
+            " own: %(skipped)s."
         )
+        messages.success(request, words % {"canceled": sum(cancelled), "skipped": skipped})

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -18,9 +18,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
-from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.errors import Forbidden
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
@@ -138,7 +137,7 @@ class UserAdmin(TenantAdmin):
         )
         return annotated
 
-    @display(description=cast("str", gettext_lazy("Role")), ordering="role")
+    @column(gettext_lazy("Role"), ordering="role")
     def role_name(self, person: User) -> str:
         if person.client_id is None:
             return gettext("Platform staff")
@@ -146,7 +145,7 @@ class UserAdmin(TenantAdmin):
         trains = person.can_train and not person.is_admin
         return gettext("%(role)s, can train bots") % {"role": name} if trains else name
 
-    @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
+    @column(gettext_lazy("Status"), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
         """The person's status as HTML: active, disabled or invited. The status of an invited person
         also says how long ago that was, and has a "Resend" button if the viewer may invite."""
@@ -159,11 +158,11 @@ class UserAdmin(TenantAdmin):
             },
         )
 
-    @display(description=cast("str", gettext_lazy("Last sign-in")), ordering="last_login")
+    @column(gettext_lazy("Last sign-in"), ordering="last_login")
     def signed_in_at(self, person: User) -> SafeString | str:
         return when(person.last_login)
 
-    @display(description=cast("str", gettext_lazy("Two-factor authentication")))
+    @column(gettext_lazy("Two-factor authentication"))
     def has_second_factor(self, person: User) -> str:
         return gettext("Yes") if hasattr(person, "second_factor") else gettext("No")
 
@@ -173,7 +172,12 @@ class UserAdmin(TenantAdmin):
         may = self.has_platform_permission(request)
         return may and (row_id is None or impersonation.may_be_viewed(self.row(request, row_id)))
 
-    @button("View as this person", permissions=["view_as"], url_path="view-as", icon="visibility")
+    @button(
+        gettext_lazy("View as this person"),
+        permissions=["view_as"],
+        url_path="view-as",
+        icon="visibility",
+    )
     def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Impersonate this person until the viewer leaves or signs out."""
         person: User = self.row(request, object_id)
@@ -185,15 +189,16 @@ class UserAdmin(TenantAdmin):
 
         return self.confirm_page(
             request, act,
-            title=f"View as {person.full_name}",
-            button="View as this person",
-            intro=(
-                f"You'll see what {person.email} at {person.client} sees, but you can't make"
-                " changes. The company's audit log records when you start and stop."
-            ),
+            title=gettext("View as %(name)s") % {"name": person.full_name},
+            button=gettext("View as this person"),
+            intro=gettext(
+                "You'll see what %(email)s at %(company)s sees, but you can't make changes. The"
+                " company's audit log records when you start and stop."
+            )
+            % {"email": person.email, "company": person.client},
         )  # fmt: skip
 
-    @button(cast("str", gettext_lazy("Invite teammate")), permissions=["create"], icon="person_add")
+    @button(gettext_lazy("Invite teammate"), permissions=["create"], icon="person_add")
     def invite(self, request: HttpRequest) -> HttpResponse:
         """Invite a teammate by mail, with a link to choose a password."""
         by = viewer(request)

@@ -7,6 +7,7 @@ from django.contrib.admin.exceptions import NotRegistered
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from chatplatform.admin_base import viewer
@@ -27,10 +28,10 @@ def save(request: HttpRequest) -> HttpResponse:
     """Save the filters, order and columns of a list under a name."""
     form, list_url = SavedViewForm(request.POST), _list_url(request)
     if not form.is_valid():
-        messages.error(request, "Enter a name of up to 60 characters.")
+        messages.error(request, gettext("Enter a name of up to 60 characters."))
         return redirect(list_url)
     row = saved_views.save(viewer(request), **form.cleaned_data)
-    messages.success(request, f"“{row.name}” is saved.")
+    messages.success(request, gettext("“%(name)s” is saved.") % {"name": row.name})
     return redirect(f"{list_url}?{row.query}")
 
 
@@ -39,7 +40,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     """Delete a saved view."""
     view_id = request.POST.get("view", "")
     saved_views.delete(viewer(request), int(view_id) if view_id.isdecimal() else 0)
-    messages.success(request, "Saved view deleted.")
+    messages.success(request, gettext("Saved view deleted."))
     return redirect(_list_url(request))
 
 

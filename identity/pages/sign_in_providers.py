@@ -7,11 +7,10 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
-from django.utils.translation import gettext_lazy
-from unfold.decorators import display
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from chatplatform.admin_base import PLATFORM, TenantAdmin, confirm_action, each, viewer
+from chatplatform.admin_base import PLATFORM, TenantAdmin, column, confirm_action, each, viewer
 from chatplatform.forms import Setting, SettingsForm
 from identity.models import SignInProvider
 from identity.services import sign_in_providers
@@ -92,37 +91,44 @@ class SignInProviderAdmin(TenantAdmin):
     )  # fmt: skip
     actions = ("remove",)
 
-    @display(description="Domains")
+    @column(gettext_lazy("Domains"))
     def domains(self, row: SignInProvider) -> str:
         return ", ".join(row.email_domains)
 
-    @display(description="Sign-in link for your team")
+    @column(gettext_lazy("Sign-in link for your team"))
     def sign_in_link(self, row: SignInProvider) -> str:
         return sign_in_providers.sign_in_url(row.client)
 
-    @display(description="Redirect URL for your provider")
+    @column(gettext_lazy("Redirect URL for your provider"))
     def redirect_link(self, row: SignInProvider) -> str:
         return sign_in_providers.redirect_url()
 
-    @display(description="Passwords")
+    @column(gettext_lazy("Passwords"))
     def required(self, row: SignInProvider) -> str:
-        return "Owners only" if row.is_required else "Allowed"
+        return gettext("Owners only") if row.is_required else gettext("Allowed")
 
-    @display(description="New people")
+    @column(gettext_lazy("New people"))
     def adds_agents(self, row: SignInProvider) -> str:
-        return "Added as agents" if row.creates_agents else "Rejected"
+        return gettext("Added as agents") if row.creates_agents else gettext("Rejected")
 
-    @display(description="Owners")
+    @column(gettext_lazy("Owners"))
     def signs_owners_in(self, row: SignInProvider) -> str:
-        return (
-            "Approved" if row.admits_owners else ("Not approved yet. An owner must save this page.")
-        )
+        if row.admits_owners:
+            return gettext("Approved")
+        return gettext("Not approved yet. An owner must save this page.")
 
-    @admin.action(description="Remove", permissions=["manage"])
+    @admin.action(description=gettext_lazy("Remove"), permissions=["manage"])
     @confirm_action(
-        "Remove this provider? People will sign in with a password. Those without one can request"
-        " a link."
+        gettext_lazy(
+            "Remove this provider? People will sign in with a password. Those without one can"
+            " request a link."
+        )
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by), done="removed")
+        each(
+            request,
+            rows,
+            lambda row: sign_in_providers.remove(row.client, by=by),
+            done=gettext_noop("removed"),
+        )

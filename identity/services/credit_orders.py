@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404, named_by
 from chatplatform.signatures import is_signed
@@ -20,7 +21,7 @@ class OrderClosed(ApiError):
 
     code, status = "order_closed", 409
     more: ClassVar = {"order_status": (str, "How the order ended: `paid` or `refused`.")}
-    detail = "This order has already been paid or rejected."
+    detail = gettext_noop("This order has already been paid or rejected.")
 
 
 class PaymentDiffers(ApiError):

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import iso
@@ -70,7 +71,7 @@ class InsufficientCredits(ApiError):
         "balance": (int, "Credits that are left."),
         "required": (int, "Credits that the call needs."),
     }
-    detail = "You're out of credits. Top up, or wait for the next period."
+    detail = gettext_noop("You're out of credits. Top up, or wait for the next period.")
 
 
 class CapReached(InsufficientCredits):
@@ -81,7 +82,7 @@ class SubscriptionInactive(InsufficientCredits):
     """The trial or the plan has ended. Also a 402, since the remedy is to pay."""
 
     code = "subscription_inactive"
-    detail = "Your plan has ended. Ask for a new one. Remaining credits are kept."
+    detail = gettext_noop("Your plan has ended. Ask for a new one. Remaining credits are kept.")
 
 
 class ReferenceTaken(ApiError):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import ApiError
 from identity.models import Client, User
@@ -16,7 +17,7 @@ class ClientFrozen(ApiError):
     """The request was not carried out, so the caller can send it again later."""
 
     code, status = "client_frozen", 503
-    detail = "This company is being moved. Try again in a moment."
+    detail = gettext_noop("This company is being moved. Try again in a moment.")
     headers: ClassVar[dict[str, str]] = {"Retry-After": "2"}
 
 

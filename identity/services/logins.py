@@ -29,7 +29,7 @@ class ProviderRequired(tokens.InvalidGrant):
     """The password is right, but the person's company requires its own sign-in provider."""
 
     code = "provider_required"
-    detail = gettext_noop("Your company uses single sign-on. Use your company's sign-in link.")
+    detail = gettext_noop("Your company uses single sign-on, so sign in with your company account.")
 
 
 def grant(body: LoginBody, *, address: str) -> TokenResponse:

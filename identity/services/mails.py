@@ -17,6 +17,7 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template import Context
 from django.template.loader import select_template
+from django.utils.translation import gettext_noop
 
 from chatplatform import processor_turns
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
@@ -65,17 +66,19 @@ class MailNotConfigured(NotConfigured):
     """The platform has no mail server."""
 
     code = "mail_not_configured"
-    detail = "Email isn't set up. Set EMAIL_URL on the server."
+    detail = gettext_noop("Email isn't set up. Set EMAIL_URL on the server.")
 
 
 class MailFailed(ApiError):
     code, status = "mail_failed", 502
-    detail = "The mail server rejected the email. Check the addresses, or try again later."
+    detail = gettext_noop(
+        "The mail server rejected the email. Check the addresses, or try again later."
+    )
 
 
 class NoRecipients(ApiError):
     code, status = "no_recipients", 409
-    detail = "No one gets email notifications. Add recipients first."
+    detail = gettext_noop("No one gets email notifications. Add recipients first.")
 
 
 def notify(

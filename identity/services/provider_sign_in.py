@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
@@ -29,7 +30,7 @@ _MAX_CONCURRENT_CALLS = 3
 
 class ProviderSignInFailed(ApiError):
     code, status = "provider_sign_in_failed", 400
-    detail = (
+    detail = gettext_noop(
         "The sign-in failed at your company's provider. Start again from your sign-in link. If it"
         " keeps failing, contact an owner or admin of your company."
     )
@@ -37,7 +38,7 @@ class ProviderSignInFailed(ApiError):
 
 class NotAdmitted(Forbidden):
     code = "not_admitted"
-    detail = "There's no account here for you. Ask an owner or admin of your company."
+    detail = gettext_noop("There's no account here for you. Ask an owner or admin of your company.")
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:

@@ -25,7 +25,7 @@ KEPT = timedelta(days=3)
 
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
-    detail = "Registration is closed. Contact your platform administrator."
+    detail = gettext_noop("Registration is closed. Contact your platform administrator.")
 
 
 class RegistrationTokenInvalid(ApiError):

@@ -39,12 +39,14 @@ class LastOwner(ApiError):
 
 class LastStaff(ApiError):
     code, status = "last_staff", 409
-    detail = "The platform needs at least one person who can sign in. Add another first."
+    detail = gettext_noop(
+        "The platform needs at least one person who can sign in. Add another first."
+    )
 
 
 class AlreadyJoined(ApiError):
     code, status = "already_joined", 409
-    detail = "They've already joined."
+    detail = gettext_noop("They've already joined.")
 
 
 def create(

@@ -14,6 +14,7 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone, translation
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
 from chatplatform import jobs, media
@@ -46,7 +47,7 @@ class TooManyExports(ApiError):
 
 class ExportFailed(ApiError):
     code, status = "export_failed", 409
-    detail = "This export failed. Request it again."
+    detail = gettext_noop("This export failed. Request it again.")
     more: ClassVar = {"export_id": (uuid.UUID, "The export.")}
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from bots.models import Document, DocumentStatus, GoldenOutcome, WebUrl, WebUrlStatus
 from bots.services import documents, publish_gate, web_urls
@@ -179,25 +179,27 @@ def _delivery_result(row: Delivery) -> Result:
     if row.state == DeliveryState.PENDING:
         paused = row.config.paused_until
         if paused and paused > timezone.now():
-            return (
-                RetryOutcome.WAITING,
-                f"nothing is sent to {row.config} before {paused:%H:%M} UTC",
-            )
+            words = gettext("nothing is sent to %(url)s before %(time)s UTC")
+            return RetryOutcome.WAITING, words % {"url": row.config, "time": f"{paused:%H:%M}"}
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda item: item.number, default=None)
     reason = humanize_code(last.error) if last else ""
     if last and last.http_status:
         reason = f"{reason} ({last.http_status})"
-    is_final = row.state == DeliveryState.GAVE_UP
-    return RetryOutcome.FAILED, reason if is_final else f"{reason}; will be retried automatically"
+    if row.state != DeliveryState.GAVE_UP:
+        reason = gettext("%(reason)s; will be retried automatically") % {"reason": reason}
+    return RetryOutcome.FAILED, reason
 
 
 def _job_result(row: Job) -> Result:
     if row.state in {JobState.DEAD, JobState.CANCELLED}:
-        return RetryOutcome.FAILED, row.last_error if row.state == JobState.DEAD else "cancelled"
+        return RetryOutcome.FAILED, row.last_error if row.state == JobState.DEAD else gettext(
+            "canceled"
+        )
     if row.state == JobState.DONE:
         return RetryOutcome.DONE, ""
-    return RetryOutcome.WAITING, f"so far: {row.last_error}" if row.attempts > 1 else ""
+    words = gettext("so far: %(error)s") % {"error": row.last_error} if row.attempts > 1 else ""
+    return RetryOutcome.WAITING, words
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
@@ -217,18 +219,31 @@ def _unsent() -> QuerySet[OutboundSend]:
 
 def _send_words(name: str, error: str, state: str) -> str:
     if state == SendState.FAILED:
-        return f"{name}: {error or 'refused without a reason'}"
-    detail = f" ({error})" if error else ""
-    return f"{name}: may not have arrived, the connection broke while sending{detail}"
+        return f"{name}: {error or gettext('refused without a reason')}"
+    return _problem(
+        gettext("may not have arrived, the connection broke while sending"), name, error
+    )
 
 
 def _channel_words(name: str, error: str, status: str) -> str:
-    problem = (
-        "the provider no longer gives us access, so nothing is sent"
-        if status == ConnectionStatus.EXPIRED
-        else "the provider is rejecting some requests"
-    )
+    if status == ConnectionStatus.EXPIRED:
+        problem = gettext("the provider no longer gives us access, so nothing is sent")
+    else:
+        problem = gettext("the provider is rejecting some requests")
+    return _problem(problem, name, error)
+
+
+def _problem(problem: str, name: str, error: str) -> str:
     return f"{name}: {problem}{f' ({error})' if error else ''}"
+
+
+def _inbound_words(name: str, count: int) -> str:
+    words = ngettext(
+        "%(name)s: %(count)s message or other event, which will be retried automatically",
+        "%(name)s: %(count)s messages and other events, which will be retried automatically",
+        count,
+    )
+    return words % {"name": name, "count": count}
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
@@ -280,7 +295,8 @@ KINDS = {
         gettext_noop("Documents on hold"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
-        lambda run_id, bot: f"{bot}: publish what the test run holds back, or delete it",
+        lambda run_id, bot: gettext("%(bot)s: publish what the test run holds back, or delete it")
+        % {"bot": bot},
         lambda run_id, bot: reverse("admin:bots_goldenrun_change", args=[run_id]),
         at="trained_at",
     ),
@@ -297,7 +313,7 @@ KINDS = {
         gettext_noop("Webhooks that are failing or were turned off"),
         endpoints.failing,
         ("url", "pk", "is_active"),
-        lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
+        lambda url, pk, is_active: str(url) if is_active else f"{url}: {gettext('turned off')}",
         lambda url, pk, is_active: _endpoint(pk),
         at="failing_since",
     ),
@@ -326,9 +342,7 @@ KINDS = {
         gettext_noop("Channels with unprocessed messages"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
-        lambda name, count, channel, bot_id: (
-            f"{name}: {count} messages and other events, which will be retried automatically"
-        ),
+        lambda name, count, channel, bot_id: _inbound_words(name, count),
         lambda name, count, channel, bot_id: _account(channel, bot_id),
         at="waits_since",
     ),
@@ -342,7 +356,7 @@ KINDS = {
         ),
     ),
     "jobs": Kind(
-        "Failed jobs",
+        gettext_noop("Failed jobs"),
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
         lambda name, error: f"{job_words(name)}: {error}",

@@ -392,7 +392,9 @@ def _credits(
         code=code,
         severity="critical" if code == "credits_used_up" else "warning",
         title=title,
-        what_to_do="Order credits or ask for a larger plan. Bots can't answer without credits.",
+        what_to_do=gettext(
+            "Order credits or ask for a larger plan. Bots can't answer without credits."
+        ),
         count=account.credits_left,
         due_at=due_at,
         samples=[],

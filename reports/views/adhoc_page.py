@@ -178,7 +178,7 @@ def save(request: HttpRequest) -> HttpResponse:
             else:
                 saved_views.save(user, _LIST_NAME, name=name, query=query, is_shared=True)
         except ApiError as exc:
-            messages.error(request, str(exc))
+            messages.error(request, gettext(str(exc)))
     return redirect(path_to("adhoc", form_values))
 
 

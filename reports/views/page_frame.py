@@ -94,7 +94,7 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
     reasons = []
     for place, words in refusals(exc):
         field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
-        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), words)
+        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), gettext(words))
         reasons.append(f"{field}: {text}" if field else text)
     return reasons
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
@@ -46,7 +47,7 @@ class TooManyTests(ApiError):
 
 class EndpointDisabled(ApiError):
     code, status = "endpoint_disabled", 409
-    detail = "This webhook is off. Turn it on first."
+    detail = gettext_noop("This webhook is off. Turn it on first.")
 
 
 def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:

@@ -194,7 +194,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     forms["use"] = content_forms.UseForm
     forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
-        forms["again"] = content_forms.TryAgainForm
+        forms["again"] = content_forms.ReadAgainForm
     has_text_in_form = "edit" in forms and frame.may(page, request, "train")
     passages = Chunk.objects.filter(document=live, is_draft=False).order_by("position")
     return _show_row(

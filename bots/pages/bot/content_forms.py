@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.models import Bot, Document, DocumentSource, DocumentStatus
+from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.pages.bot import content_gaps
 from bots.services import document_changes, documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
@@ -306,26 +306,18 @@ class DiscardForm(ContentForm):
 
 
 class ReadAgainForm(ContentForm):
-    """Reads a website again."""
+    """Reads a website again, or a document that could not be read."""
 
     heading = button = gettext_lazy("Refresh")
     variant = "default"
 
+    @property
+    def is_needed(self) -> bool:
+        return isinstance(self.subject, WebUrl) or self.subject.status == DocumentStatus.FAILED
+
     def submit(self, data: dict[str, Any], by: User) -> bool:
-        return web_urls.crawl_again(self.subject)
+        read = web_urls.crawl_again if isinstance(self.subject, WebUrl) else documents.retrain
+        return read(self.subject)
 
     def saved_message(self, result: Any) -> str:
         return gettext("The bot is reading it again.")
-
-
-class TryAgainForm(ReadAgainForm):
-    """Retries a document that could not be read."""
-
-    heading = button = gettext_lazy("Try again")
-
-    @property
-    def is_needed(self) -> bool:
-        return bool(self.subject.status == DocumentStatus.FAILED)
-
-    def submit(self, data: dict[str, Any], by: User) -> bool:
-        return documents.retrain(self.subject)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_noop
 
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
@@ -35,7 +36,7 @@ EXAMPLES = 5
 
 class TagExists(ApiError):
     code, status = "tag_exists", 409
-    detail = "A tag with this name already exists. Merge the two."
+    detail = gettext_noop("A tag with this name already exists. Merge the two.")
 
 
 def list_for_client(client: Client) -> ClientTags:

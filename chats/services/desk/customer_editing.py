@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from chatplatform.api.errors import ApiError, first_or_404, unique
@@ -24,12 +25,14 @@ FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 class ExternalIdTaken(ApiError):
     code, status = "external_id_taken", 409
-    detail = "Another customer has this external_id. If they're the same person, merge them."
+    detail = gettext_noop(
+        "Another customer has this external_id. If they're the same person, merge them."
+    )
 
 
 class SameCustomer(ApiError):
     code, status = "same_customer", 409
-    detail = "You can't merge a customer with itself. Choose two customers."
+    detail = gettext_noop("You can't merge a customer with itself. Choose two customers.")
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:

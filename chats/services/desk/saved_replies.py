@@ -108,7 +108,7 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
 
 def _ensure_may_change(user: User, *, is_shared: bool) -> None:
     if is_shared and not user.is_admin:
-        raise Forbidden("Only admins can change shared replies. Save your own instead.")
+        raise Forbidden("Only owners and admins can change shared replies. Save your own instead.")
 
 
 def _record(action: str, row: SavedReply, *, by: User) -> None:

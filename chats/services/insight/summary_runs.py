@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Greatest, Now
+from django.utils.translation import gettext_noop
 
 from bots.services import bots, engines
 from chatplatform import jobs
@@ -29,7 +30,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
     more: ClassVar = {"job_id": (uuid.UUID, "The id of the run in progress.")}
-    detail = "Another run is in progress. Wait until it ends."
+    detail = gettext_noop("Another run is in progress. Wait until it ends.")
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from bots.services import bots, engines
@@ -38,7 +39,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
     more: ClassVar = {"replay_id": (uuid.UUID, "The id of the replay in progress.")}
-    detail = "A replay of this bot is in progress. Wait until it ends."
+    detail = gettext_noop("A replay of this bot is in progress. Wait until it ends.")
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Replay]:

@@ -4,6 +4,8 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from bots.services import answer_preview
 from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
@@ -19,7 +21,7 @@ ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 class NothingToReplay(ApiError):
     code, status = "nothing_to_replay", 409
-    detail = "Only the bot's reply to a customer's question can be replayed."
+    detail = gettext_noop("Only the bot's reply to a customer's question can be replayed.")
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ class Translations extends Component {
 /** Why nothing is translated, with a link for people who may change that. */
 function NoModel({ role }) {
   const isAdmin = ["owner", "admin"].includes(role);
-  return html`<p class="quiet" data-no-model>${isAdmin ? t("Translation needs a language model.") : t("This needs a language model. Ask an admin to set one up.")}
+  return html`<p class="quiet" data-no-model>${isAdmin ? t("Translation needs a language model.") : t("This needs a language model. Ask an owner or admin to set one up.")}
     ${isAdmin && html` <a href="/admin/bots/languagemodel/" target="_blank">${t("Connect a model")}</a>`}</p>`;
 }
 

@@ -23,7 +23,7 @@ export function reasonOf(error) {
     case "chat_continued":
       return t("The customer has a newer conversation. Reply there.");
     case "engine_not_configured":
-      return t("This needs a language model. Ask an admin to set one up.");
+      return t("This needs a language model. Ask an owner or admin to set one up.");
     default:
       return t("Something went wrong: {detail}", { detail: error.message });
   }

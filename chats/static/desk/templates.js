@@ -60,7 +60,7 @@ export class NewChat extends Component {
   render({ state }, { numbers, chosen, fault }) {
     if (!numbers) return html`<p class="quiet" role="status">${t("Loading…")}</p>`;
     if (fault) return html`<p class="fault" role="alert" dir="auto">${fault}</p>`;
-    if (!numbers.length) return html`<p>${t("To start a conversation, you need a connected Chatapp number. Ask an admin to connect one.")}</p>`;
+    if (!numbers.length) return html`<p>${t("To start a conversation, you need a connected Chatapp number. Ask an owner or admin to connect one.")}</p>`;
     const nameOf = ({ account_name: name, account_id: id, bot_id: bot }) => `${name || id} · ${state.bots[bot].bot_name}`;
     return html`
       ${numbers.length > 1 && html`

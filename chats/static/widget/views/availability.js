@@ -40,6 +40,6 @@ export function LeaveMail({ state, actions }) {
     <label class="field"><span>${t("Leave your email and we'll get back to you:")}</span>
       <input type="email" required maxlength="254" autocomplete="email" value=${state.drafts.email}
         onInput=${(event) => actions.draft({ email: event.target.value })} /></label>
-    <button class="main">${t("Send")}</button>
+    <button class="main">${t("Save email")}</button>
   </form>`;
 }

@@ -95,7 +95,7 @@ function MailForm({ email, onDone }) {
   return html`<form onSubmit=${submit}>
     <label class="field"><span>${t("Email address")}</span>
       <input ref=${input} type="email" required maxlength="254" autocomplete="email" defaultValue=${email ?? ""} /></label>
-    <button class="main">${t("Send")}</button>
+    <button class="main">${t("Email transcript")}</button>
   </form>`;
 }
 

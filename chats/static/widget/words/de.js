@@ -49,6 +49,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back on {day} at {time}.": "Wir haben geschlossen. Wieder da am {day} um {time}.",
 "Our team usually replies in {time}.": "Unser Team antwortet meist innerhalb von {time}.",
 "Leave your email and we'll get back to you:": "Hinterlassen Sie Ihre E-Mail-Adresse, dann melden wir uns bei Ihnen:",
+"Save email": "E-Mail-Adresse speichern",
 "Enter a valid phone number.": "Das ist keine Telefonnummer.",
 "Before we start": "Bevor wir beginnen",
 "I agree": "Ich stimme zu",

@@ -45,6 +45,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back on {day} at {time}.": "Chúng tôi đã đóng cửa. Mở lại {day} lúc {time}.",
 "Our team usually replies in {time}.": "Đội ngũ của chúng tôi thường trả lời trong {time}.",
 "Leave your email and we'll get back to you:": "Để lại email, chúng tôi sẽ liên hệ lại với bạn:",
+"Save email": "Lưu email",
 "Enter a valid phone number.": "Số điện thoại chưa đúng.",
 "Before we start": "Trước khi bắt đầu",
 "I agree": "Tôi đồng ý",
