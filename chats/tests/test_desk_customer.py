@@ -103,7 +103,7 @@ def test_earlier_chats_say_what_they_were_about_and_how_they_were_rated(screen, 
     screen.reload()
     earlier = card_of(screen).locator(".others li")
     expect(earlier).to_contain_text("My invoice is wrong")
-    expect(earlier.get_by_role("img")).to_have_attribute("aria-label", "Rated 4 of 5")
+    expect(earlier.get_by_role("img")).to_have_attribute("aria-label", "Rated 4 out of 5")
     assert violations(screen) == []
     earlier.get_by_role("button").click()
     expect(log(screen)).to_contain_text("My invoice is wrong")

@@ -139,22 +139,24 @@ def test_a_models_suggestion_that_speaks_as_the_company_is_offered(server, quest
 
 
 @needs_encoder
+@pytest.mark.usefixtures("document")
 @pytest.mark.parametrize(
-    ("asked", "text", "is_offered"),
+    ("asked_and_text", "is_offered"),
     [
-        ("Puis-je rendre mes chaussures abîmées ?",
-         "Oui, vous pouvez rendre les articles abîmés sous trente jours.", True),
-        ("Puis-je rendre mes chaussures abîmées ?",
-         "Mes chaussures sont abîmées. Quand me répondez-vous ?", False),
-        ("Kann ich die beschädigten Schuhe zurückgeben?",
-         "Natürlich, Sie können beschädigte Ware innerhalb von dreißig Tagen zurückgeben.", True),
-        ("Kann ich die beschädigten Schuhe zurückgeben?",
-         "Meine Schuhe sind kaputt und ich warte seit Tagen.", False),
+        (("Puis-je rendre mes chaussures abîmées ?",
+          "Oui, vous pouvez rendre les articles abîmés sous trente jours."), True),
+        (("Puis-je rendre mes chaussures abîmées ?",
+          "Mes chaussures sont abîmées. Quand me répondez-vous ?"), False),
+        (("Kann ich die beschädigten Schuhe zurückgeben?",
+          "Natürlich, Sie können beschädigte Ware innerhalb von dreißig Tagen zurückgeben."), True),
+        (("Kann ich die beschädigten Schuhe zurückgeben?",
+          "Meine Schuhe sind kaputt und ich warte seit Tagen."), False),
     ],
 )  # fmt: skip
 def test_a_suggestion_in_another_language_than_the_document(
-    server, chat, add_message, document, model, asked, text, is_offered
+    server, chat, add_message, model, asked_and_text, is_offered
 ):
+    asked, text = asked_and_text
     add_message(chat, "customer", asked)
     model.json_answer = {"suggestions": [{"text": text, "snippets": [1]}]}
     suggestions = server.post(path_of(chat)).json()["suggestions"]

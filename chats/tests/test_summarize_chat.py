@@ -134,7 +134,7 @@ def test_a_resolution_that_the_customer_contradicts_or_a_bot_quotes_is_none(
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    "said_and_written",
     [
         ("I have refunded the 40 euros; you'll see it by Friday.", "The 40 euros were refunded."),
         ("Your booking has been moved to 3 pm. Anything else?", "The booking was moved to 3 pm."),
@@ -144,8 +144,9 @@ def test_a_resolution_that_the_customer_contradicts_or_a_bot_quotes_is_none(
     ],
 )
 def test_a_models_resolution_that_the_replies_tell_is_kept(
-    ann, written_chat, add_message, model, credits_spent, said, written
+    ann, written_chat, add_message, model, credits_spent, said_and_written
 ):
+    said, written = said_and_written
     add_message(written_chat, "agent", said)
     add_message(written_chat, "customer", "Thank you!")
     model.json_answer = ANSWER | {"resolution": written}
