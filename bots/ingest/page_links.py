@@ -18,6 +18,8 @@ from bots.ingest import child_process
 
 # The name of the crawler in robots.txt, robots meta elements and X-Robots-Tag headers.
 AGENT = "chatplatform-crawler"
+# The directives with a value after a colon, as other names before a colon are names of crawlers.
+_VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 MAX_LINKS = 2_000
 MAX_LINK_CHARACTERS = 4_000
 MAX_SITEMAP_BYTES = 10 * 2**20
@@ -47,10 +49,12 @@ class Robots:
         """Add the directives of an X-Robots-Tag header, except directives for other crawlers."""
         applies = True
         for part in value.split(","):
-            agent, colon, directive = part.partition(":")
-            if colon and agent.strip().lower() not in ("unavailable_after", "max-snippet"):
-                applies = agent.strip().lower() == AGENT
-                part = directive
+            before, colon, after = part.lower().partition(":")
+            name = before.strip()
+            # A name has no spaces, unlike the rest of the date of `unavailable_after`.
+            if colon and " " not in name and name not in _VALUED:
+                applies = name == AGENT
+                part = after
             if applies:
                 self.apply(part)
 

@@ -203,6 +203,26 @@ def test_robots_directives_of_pages(site):
     assert stored(pages) == {"/", "/nofollow", "/others", "/below-a"}
 
 
+@pytest.mark.parametrize(
+    ("value", "is_forbidden"),
+    [
+        ("max-image-preview:large, noindex", True),
+        ("max-video-preview: 10, none", True),
+        ("unavailable_after: Wed, 25 Jun 2031 15:00:00 GMT, noindex", True),
+        ("chatplatform-crawler: max-snippet:50, noindex", True),
+        ("noindex, otherbot: nofollow", True),
+        ("otherbot: max-snippet:-1, noindex", False),
+        ("max-image-preview:large, max-snippet:-1", False),
+    ],
+)
+def test_a_header_that_forbids_to_store_a_page(site, value, is_forbidden):
+    site.pages = {
+        "/": html("Root", "/page"),
+        "/page": (200, {"Content-Type": "text/html", "X-Robots-Tag": value}, b"<p>A</p>"),
+    }
+    assert reasons(walk(site)) == ({"/page": "noindex"} if is_forbidden else {})
+
+
 def test_the_same_content_is_stored_once(site):
     site.pages = {
         "/": html("Root", "/one", "/two", "/list?sort=a", "/circle-a"),

@@ -1,15 +1,19 @@
 """Stores figures of each conversation's messages in advance, so that reports need not read all
 messages.
 
-Messages are only ever added to a conversation. So the stored figures stay right, and a report only
-has to add the figures of later messages.
+Except by imports, after which `forget` deletes the figures, messages are only added at the end of a
+conversation. So the stored figures stay right, and a report only has to add the figures of later
+messages.
 """
 
 import uuid
+from collections.abc import Collection
 
 from django.db import connection
 
 from chatplatform import jobs
+from chats.models import Conversation
+from reports.models import ChatStats
 
 _BATCH_SIZE = 1000
 # The figures of the messages that the stored figures do not cover, without notes and welcomes.
@@ -76,3 +80,11 @@ def update() -> None:
             cursor.execute(_STORE, [last])
             row = cursor.fetchone()
         last = row[0] if row else None
+
+
+def forget(chat_ids: Collection[uuid.UUID]) -> None:
+    """Delete the stored figures of these conversations, so that they are counted anew; in the
+    caller's transaction."""
+    # Waits until `update` has stored what it counts at this moment, and makes it skip these chats.
+    list(Conversation.objects.filter(pk__in=chat_ids).order_by("pk").select_for_update())
+    ChatStats.objects.filter(pk__in=chat_ids).delete()

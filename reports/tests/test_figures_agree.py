@@ -1,6 +1,9 @@
 """For any question, files, search and overview count the same: also over changes of the clock, and
 after what comes late."""
 
+from unittest import mock
+
+import pytest
 from django.db import transaction
 from django.db.models import F
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +13,8 @@ from chats.models import Message
 from chats.services.core import conversations
 from chats.services.data_exchange import retention
 from chats.testing import make_chat, put_message
+from chats.tests.test_export_import import run_import, write_files
+from chats.tests.test_import_numbers import chat_row, message_row, send_message
 from reports.models import ChatStats
 from reports.services import message_counts
 from reports.testing import CLOCK_CHANGES, change_old_chat, check_figures, fill, questions
@@ -78,3 +83,18 @@ def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
         retention.delete(conversations.lock(chat))
     message_counts.update()
     assert not ChatStats.objects.exists()
+
+
+def test_figures_are_counted_anew_when_an_import_renumbers_messages(server, bot, tmp_path):
+    rows = {"conversations": [chat_row()], "messages": [message_row(1), message_row(7)]}
+    write_files(tmp_path, rows)
+    close_gaps = "chats.services.data_exchange.importing.close_gaps"
+    with mock.patch(close_gaps, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        run_import(tmp_path, bot)
+    message_counts.update()
+    assert ChatStats.objects.get().last_seq == 7
+    run_import(tmp_path, bot)
+    assert send_message(server) == 3
+    message_counts.update()
+    kept = ChatStats.objects.get()
+    assert (kept.last_seq, kept.messages) == (3, 3)

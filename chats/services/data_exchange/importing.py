@@ -9,7 +9,7 @@ chats are locked. At the end, `close_gaps` numbers the messages of each chat con
 import hashlib
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import messages, tags, team_notifications
+from chats.services.core import messages, report_hooks, tags, team_notifications
 from chats.shapes.data_exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
@@ -329,11 +329,12 @@ def _link_replies(
 # --- counters and numbers -----------------------------------------------------------------------
 
 
-def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
+def close_gaps(client: Client, chat_ids: Collection[uuid.UUID], *, result: ImportResult) -> None:
     """Correct the counters of these chats once all messages are imported, and number the messages
     of each chat consecutively, in their present order. The messages of a chat in use keep their
     numbers, and a chat without messages keeps its `last_seq`."""
     with transaction.atomic():
+        report_hooks.stored_figures().forget(chat_ids)
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
         messages.count_stored(locked)
