@@ -346,7 +346,7 @@ class BotLanguage(Shape):
         except KeyError:
             info = {"name": code, "name_local": code}
         # Django writes some names with combining marks; composed names compare and sort correctly.
-        native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short
+        native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short text
         return cls.copy_from(
             None, code=code, name=info["name"], native_name=native_name, is_default=is_default
         )
