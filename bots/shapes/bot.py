@@ -229,8 +229,9 @@ class BotDto(Shape):
         False,
         description="Whether changes are tested before they go live: new, changed and deleted"
         " documents and, if a language model answers, new instructions. A golden run asks the bot"
-        " its golden questions with the change. If a question fails that passed before, the change"
-        " is held back until someone publishes it. Has no effect without golden questions.",
+        " its golden questions with and without the change; a model's tokens are charged. If a"
+        " question breaks, the change is held back until someone publishes it. Has no effect"
+        " without golden questions.",
     )
     agent_reply: bool = Field(
         False,
