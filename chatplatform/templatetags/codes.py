@@ -35,7 +35,7 @@ _WORDS = {
     "no_answer": gettext_noop("The bot had no answer"),
     "model_refused": gettext_noop("The model found no answer in your content"),
     "engine_failed": gettext_noop("The model failed"),
-    "agents_reply": gettext_noop("Your team answers for this bot"),
+    "agents_reply": gettext_noop("Your team answers instead of the bot"),
     "files_only": gettext_noop("Files only, no text"),
     "unreadable": gettext_noop("The bot can't read this type of message"),
     "bot_disabled": gettext_noop("The bot was disabled"),
