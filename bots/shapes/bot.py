@@ -230,8 +230,8 @@ class BotDto(Shape):
         description="Whether changes are tested before they go live: new, changed and deleted"
         " documents and, if a language model answers, new instructions. A golden run asks the bot"
         " its golden questions with and without the change; a model's tokens are charged. If a"
-        " question breaks, the change is held back until someone publishes it. Has no effect"
-        " without golden questions.",
+        " question fails only with it, the change is held back until someone publishes it. Has no"
+        " effect without golden questions.",
     )
     agent_reply: bool = Field(
         False,

@@ -180,7 +180,7 @@ class GoldenRunDto(Shape):
     passed: int = Field(description="How many of the questions asked so far passed.")
     broke: list[str] = Field(
         description="Questions that fail now and passed before: without the tested change or, if"
-        " the run tests none, in the latest run without a change. Empty in a first run."
+        " the run tests none, in the latest run without a change, if there is one."
     )
     better: list[str] = Field(
         description="Questions that pass now and failed before, in the same sense."

@@ -69,7 +69,7 @@ class McpServerRequest(Shape):
     allowed: list[McpToolChoice] | None = Field(
         None,
         max_length=MAX_FUNCTIONS,
-        description="The tools that the bot may call, with its other functions at most 20; they"
+        description="The tools that the bot may call, at most 20 with its other functions; they"
         " replace those chosen before. Left out: a new server has none, and a change keeps those"
         " chosen before. Choosing tools switches function calling on if it was never configured;"
         " while its `is_enabled` is false, no tool is called.",
