@@ -19,7 +19,7 @@ class ConnectionStatus(models.TextChoices):
     DISCONNECTED = "disconnected"
     # The provider no longer accepts the token: a person must consent again.
     EXPIRED = "expired"
-    # The provider accepts the token but refuses a request; `last_error` says which.
+    # The provider accepts the token but refuses a request; `last_error` says why.
     ERROR = "error"
 
 
@@ -112,8 +112,7 @@ class OAuthAuthorization(TenantModel):
     # The account to connect, if it is known beforehand.
     account_id = models.CharField(max_length=100, default="", blank=True)
     # The redirect URI that was sent to the provider: redeeming the code must repeat it exactly.
-    # If the provider redirects people to our own callback, the URL to which that callback
-    # redirects them.
+    # If the provider redirects people to our own callback, the URL that it redirects them to.
     redirect_uri = models.CharField(max_length=2000)
     # The PKCE code verifier, for providers that use PKCE.
     code_verifier = EncryptedTextField(default="")

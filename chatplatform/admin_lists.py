@@ -196,7 +196,7 @@ class LookupsMixin(ModelAdmin):
     """Limits the lookups in a list's query string to its filters, its foreign keys, its primary key
     and `linked_by`."""
 
-    # Further columns by which links to the list filter.
+    # More columns that links to the list may filter by.
     linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:

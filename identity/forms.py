@@ -290,7 +290,7 @@ class KeyForm(ServiceForm):
         required=False,
         help_text=gettext_lazy(
             "For public keys: where the chat can appear, such as shop.example or *.shop.example."
-            " Applies to the whole bot. Leave empty to keep the current websites."
+            " Applies to all of the bot's public keys. Leave empty to keep the current websites."
         ),
     )
     daily_credits = daily_credits_field()

@@ -49,8 +49,8 @@ def _kind_of_number(written: str) -> str | None:
     digits = [int(char) for char in written if char.isdecimal()]
     if 13 <= len(digits) <= 19 and _is_card(digits):
         return "card"
-    # Eight digits without separators may just as well be a date or an order number. A longer order
-    # number is hidden as a telephone number.
+    # Eight digits without separators may just as well be a date or an order number. Order numbers
+    # of 9 to 15 digits are hidden as telephone numbers.
     is_phone = len(digits) <= 15 and (len(digits) > 8 or not written.isdecimal())
     return "phone" if is_phone else None
 

@@ -229,8 +229,9 @@ class BotDto(Shape):
         False,
         description="Whether changes are tested before they go live: new, changed and deleted"
         " documents and, if a language model answers, new instructions. A golden run asks the bot"
-        " its golden questions with the change. If a question fails that passed before, the change"
-        " is held back until someone publishes it. Has no effect without golden questions.",
+        " its golden questions with and without the change; a model's tokens are charged. If a"
+        " question fails only with it, the change is held back until someone publishes it. Has no"
+        " effect without golden questions.",
     )
     agent_reply: bool = Field(
         False,
@@ -346,7 +347,7 @@ class BotLanguage(Shape):
         except KeyError:
             info = {"name": code, "name_local": code}
         # Django writes some names with combining marks; composed names compare and sort correctly.
-        native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short
+        native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short text
         return cls.copy_from(
             None, code=code, name=info["name"], native_name=native_name, is_default=is_default
         )

@@ -127,6 +127,10 @@ IS_ANSWERING = (
     " later), is not held back, and is valid now. Stays true while the text is trained again. Until"
     " the stage `sentences`, the bot finds it only by its words."
 )
+FAILED_CHANGE = (
+    "No run tests a text whose training `failed`: change it again, or discard it with *Discard"
+    " Document Change*."
+)
 
 
 class HeldChange(Shape):
@@ -200,8 +204,10 @@ class DocumentDto(Shape):
         " only its `held_change` is held back."
     )
     held_change: HeldChange | None = Field(
-        description="The change that is held back, for a document that the bot uses; the other"
-        " fields describe what is live. Null: no change is held back."
+        description="The change that is held back, for a document that the bot uses. `status`,"
+        " `stage`, `progress`, `error`, `started_at` and `trained_at` then describe the change if"
+        " it has a new text; the other fields describe what is live."
+        f" {FAILED_CHANGE} Null: no change is held back."
     )
     valid_from: Moment | None = Field(
         description="The bot uses the document from this time on; null: from the start."

@@ -68,7 +68,8 @@ class FunctionHttpDTO(Shape):
         max_length=2_000,
         description="Public http or https URL. `{name}` in its path or query is replaced by that"
         " argument, percent-encoded; so are `{customer.external_id}`, the customer's id in your"
-        " system, and `{chat.id}`, the conversation's.",
+        " system, and `{chat.id}`, the conversation's. A call is refused if it lacks an argument of"
+        " the path, or uses the `external_id` of a customer who has none.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(
@@ -180,9 +181,11 @@ class FunctionCallingConfigDTO(Shape):
         description="The functions, at most 20, including the tools of MCP servers, which are not"
         " in this list. A POST replaces the functions in this list.",
     )
-    is_available: bool | None = read_only("Whether the engine in use can call functions.")
+    is_available: bool | None = read_only(
+        "Whether a model can choose functions. Without one, only procedures call them."
+    )
     unavailable_reason: str | None = read_only(
-        "The setting that keeps the bot from calling functions; null if it can call them.",
+        "Why no model can choose functions; null if one can.",
     )
     updated_at: Moment | None = read_only("When the configuration was last changed; null: never.")
 

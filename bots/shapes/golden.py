@@ -178,8 +178,13 @@ class GoldenRunDto(Shape):
     total: int = Field(description="How many questions the run asks.")
     done: int = Field(description="How many questions the run has asked so far.")
     passed: int = Field(description="How many of the questions asked so far passed.")
-    broke: list[str] = Field(description="Questions that passed before and fail now.")
-    better: list[str] = Field(description="Questions that failed before and pass now.")
+    broke: list[str] = Field(
+        description="Questions that fail now and passed before: without the tested change or, if"
+        " the run tests none, in the latest run without a change, if there is one."
+    )
+    better: list[str] = Field(
+        description="Questions that pass now and failed before, in the same sense."
+    )
     prompt_version: int | None = Field(
         description="The version of the instructions that the run tests; null: it uses the current"
         " version.",

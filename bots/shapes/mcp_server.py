@@ -48,7 +48,8 @@ class McpServerRequest(Shape):
         None,
         max_length=2_000,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public URL of the server's streamable HTTP endpoint.",
+        description="Public http or https URL of the server's streamable HTTP endpoint, without a"
+        " query or fragment.",
     )
     token: Text | None = Field(
         None,
@@ -68,8 +69,10 @@ class McpServerRequest(Shape):
     allowed: list[McpToolChoice] | None = Field(
         None,
         max_length=MAX_FUNCTIONS,
-        description="The tools that the bot may call; they replace those chosen before. Left out: a"
-        " new server has none, and a change keeps those chosen before.",
+        description="The tools that the bot may call, at most 20 with its other functions; they"
+        " replace those chosen before. Left out: a new server has none, and a change keeps those"
+        " chosen before. Choosing tools switches function calling on if it was never configured;"
+        " while its `is_enabled` is false, no tool is called.",
     )
 
 

@@ -5,7 +5,13 @@ from typing import Self
 from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
-from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError, HeldChange
+from bots.shapes.content import (
+    FAILED_CHANGE,
+    IS_ANSWERING,
+    STAGE,
+    DocumentError,
+    HeldChange,
+)
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
@@ -31,8 +37,9 @@ class Written(Shape):
     )
     held_change: HeldChange | None = read_only(
         "The change that is held back until a golden run has tested it (see the bot's"
-        " `hold_back_worse`) or a person publishes it; the other fields describe what is live."
-        " Null: no change is held back."
+        " `hold_back_worse`) or a person publishes it. `status`, `stage`, `progress`, `error`,"
+        " `updated_at` and `trained_at` then describe the change if it has a new text; the other"
+        f" fields describe what is live. {FAILED_CHANGE} Null: no change is held back."
     )
     created_at: Moment | None = read_only("When the text was added.")
     updated_at: Moment | None = read_only("When the text was last changed.")

@@ -216,11 +216,12 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Text By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
-        """Replace a text and train it again; the bot uses the old one until then.
+        """Replace a text and, if it differs, train it; the bot uses the old one until then.
 
         *Get Text By Id* shows the progress. If the bot's `hold_back_worse` is true, the change may
-        first wait for a golden run: see `held_change`. 409 `source_exists` if the bot already has
-        this text, `deletion_held` if the text's deletion is held back.
+        first wait for a golden run: see `held_change`; sending what is live discards it. *Reupload
+        Files* trains an unchanged text again. 409 `source_exists` if the bot already has this text,
+        `deletion_held` if the text's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
@@ -273,11 +274,12 @@ class QuestionAnswerViewSet(TenantViewSet):
     def update(
         self, bot_id: int, question_answer_id: int, body: QuestionAnswerDto
     ) -> QuestionAnswerDto:
-        """Replace a question and its answer and train them again.
+        """Replace a question and its answer and, if they differ, train them.
 
         The bot uses the old ones until then; *Get Question Answer By Id* shows the progress. If its
-        `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`.
-        409 `source_exists` if the bot already has this question, `deletion_held` if the question's
+        `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`;
+        sending what is live discards it. *Reupload Files* trains an unchanged pair again. 409
+        `source_exists` if the bot already has this question, `deletion_held` if the question's
         deletion is held back.
         """
         bot = bots.get(self.client, bot_id)

@@ -34,7 +34,7 @@ class FunctionCallingViewSet(TenantViewSet):
         """Replace the configuration: functions left out are removed; tools of MCP servers stay.
 
         A function keeps its secret headers if they are left out. The configuration is stored even
-        if the engine in use cannot call functions; `is_available` says whether it can.
+        if no model can choose functions: see `is_available`.
         """
         return functions.replace(bots.get(self.client, bot_id), body=body, by=self.user)
 

@@ -67,9 +67,10 @@ class GoldenRunViewSet(TenantViewSet):
         """Ask the bot all of its golden questions, as it is now or with a change to test.
 
         A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
-        nothing, no conversation is created and no function is called. A model's tokens are charged,
-        answers of the extractive engine are free. 409 `golden_running` while another run that a
-        person started is unfinished.
+        nothing, no conversation is created and no function is called. With a change to test, each
+        question is asked twice, with and without it. The extractive engine is free; a model's
+        tokens are charged, also for judging answers. If the credits run out, the run fails. 409
+        `golden_running` while another run that a person started is unfinished.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))

@@ -37,9 +37,9 @@ class LanguageModelViewSet(TenantViewSet):
         model. Settings left out keep their value, or get their default in a new model.
         `purpose=embeddings` sets the encoder for all of your bots, so it takes no `bot_id` (422):
         it is used once it has encoded all passages (`indexed_percent`); while it fails, the search
-        uses words only. Another URL or model encodes them anew. 422 if the body's `bot_id` or
-        `purpose` differs from the query's; the body may leave them out. 422 for a key without
-        https.
+        uses words only. A new URL or model encodes them again. 422 if the body's `bot_id` or
+        `purpose` differs from the query's; the body may leave them out. 422 for a key with an http
+        URL.
         """
         row = language_models.store(
             self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose

@@ -3,7 +3,7 @@
 | kind | the call | the connection | a message |
 | --- | --- | --- | --- |
 | temporary | repeated, for some codes only a few times | | waits; failed after the last attempt |
-| rate | repeated after the provider's wait | paused until then | waits |
+| rate | repeated after the provider's wait | paused until then | as above |
 | token | repeated once with a renewed token, if possible | expired | failed |
 | permission, blocked, quota | not repeated | error, until a send succeeds | failed |
 | window | not repeated | | failed, and the reply window is closed |

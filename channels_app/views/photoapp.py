@@ -52,9 +52,9 @@ class PhotoappViewSet(ChannelViewSet):
 
         With `login` `direct`, the second call connects the account at once: 409 `account_taken` if
         another bot has it, `bot_has_account` if the bot has another one. Otherwise both responses
-        are the bot's connection, with its `id` and `bot_id`: `pending`, and without an account
-        until one is connected. 400 `invalid_state` if the state is missing, was used, has expired,
-        or was issued for another person, bot or `redirect_uri`.
+        are the bot's connection, which is `pending`, without an account, until one is connected.
+        400 `invalid_state` if the state is missing, was used, has expired, or was issued for
+        another person, bot or `redirect_uri`.
         """
         bot = self.bot(client_id, bot_id)
         return photoapp_logins.sign_in(bot, body, by=self.user)

@@ -52,9 +52,9 @@ class SocialnetViewSet(ChannelViewSet):
         list the pages with *Client Messenger List Pages*, and connect one with *Client Messenger
         Connect Page*.
 
-        Both responses are the bot's connection, with its `id` and `bot_id`: `pending`, and without
-        an account until a page is connected. 400 `invalid_state` if the state is missing, was used,
-        has expired, or was issued for another person, bot or `redirect_uri`.
+        Both responses are the bot's connection. It is `pending`, without an account, until a page
+        is connected. 400 `invalid_state` if the state is missing, was used, has expired, or was
+        issued for another person, bot or `redirect_uri`.
         """
         bot = self.bot(client_id, bot_id)
         return connections.consent(bot, self.provider, by=self.user, **dict(body))

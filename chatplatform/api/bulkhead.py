@@ -12,7 +12,7 @@ from chatplatform.api.errors import TooManyRequests
 class Bulkhead:
     """Counts the `admit` blocks that each holder is running in this process.
 
-    A holder is a key for a client or caller, such as `client:5`. `total` caps the blocks of all
+    A holder is a key whose blocks share a cap, such as `client:5`. `total` caps the blocks of all
     holders together. Once `shared` blocks run, each holder may run only one.
     """
 

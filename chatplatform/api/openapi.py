@@ -388,8 +388,9 @@ VISITOR_TOKEN: dict[str, Any] = {
     "name": "Visitor-Token",
     "required": False,
     "description": "For public keys: who the visitor is. Send the `visitor_token` from the response"
-    " that created or returned the chat; without it, a public key finds no existing chat (404). A"
-    " wrong or expired token is a 401 `invalid_visitor_token`. Ignored with other credentials.",
+    " that created or returned the chat; without it, a public key finds no existing chat (404), and"
+    " an `Idempotency-Key` needs 32 random characters, such as a UUID. A wrong or expired token is"
+    " a 401 `invalid_visitor_token`. Ignored with other credentials.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY_WITHOUT_CALLER = {

@@ -36,7 +36,7 @@ REFUSALS = {
         "This address points to your own computer or a private network, where we can't reach it."
         " Enter the public address of your server."
     ),
-    "other_port": gettext_noop("We only connect to ports 80 and 443. Use one of them."),
+    "other_port": gettext_noop("Use port 80 or 443. We don't connect to other ports."),
     "with_user": gettext_noop("Remove the username and password from the URL."),
     "insecure": gettext_noop("Secrets are only sent to addresses that start with https://."),
 }

@@ -234,7 +234,7 @@ def _connected(family: socket.AddressFamily, address: Any) -> socket.socket:
 
 @contextmanager
 def _nothing_sent() -> Iterator[None]:
-    """Mark errors that occur before anything was sent, so that a retry is safe."""
+    """Mark errors that occur before the request is sent, so that a retry is safe."""
     try:
         yield
     except EgressError as error:

@@ -35,7 +35,7 @@ _WORDS = {
     "no_answer": gettext_noop("The bot had no answer"),
     "model_refused": gettext_noop("The model found no answer in your content"),
     "engine_failed": gettext_noop("The model failed"),
-    "agents_reply": gettext_noop("Your team answers for this bot"),
+    "agents_reply": gettext_noop("Your team answers instead of the bot"),
     "files_only": gettext_noop("Files only, no text"),
     "unreadable": gettext_noop("The bot can't read this type of message"),
     "bot_disabled": gettext_noop("The bot was disabled"),
@@ -53,7 +53,7 @@ _WORDS = {
     "info_wrong": gettext_noop("Customer's answer wasn't valid"),
     "agent_silent": gettext_noop("The agent didn't reply in time"),
     "agent_gone": gettext_noop("The agent is no longer available"),
-    # The states that messaging providers report of accounts, templates and charges.
+    # The states and categories that messaging providers report.
     "approved": gettext_noop("Approved"),
     "rejected": gettext_noop("Rejected"),
     "paused": gettext_noop("Paused"),
@@ -67,6 +67,7 @@ _WORDS = {
     "utility": gettext_noop("Utility"),
     "marketing": gettext_noop("Marketing"),
     "authentication": gettext_noop("Authentication"),
+    # Actions of the audit log, outcomes of golden runs and a reason for a handover.
     "config.updated": gettext_noop("Settings changed"),
     "email_notification.updated": gettext_noop("Notifications changed"),
     "words.replaced": gettext_noop("Automatic messages changed"),
@@ -89,7 +90,7 @@ _WORDS = {
 
 @register.filter
 def humanize_code(code: object) -> str:
-    """A code of the API in words: `customer_asked` becomes "Customer asked"."""
+    """A code of the API in words: `not_found` becomes "Not found"."""
     if not code:
         return "–"
     words = _WORDS.get(str(code))
@@ -155,7 +156,7 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
 
 
 def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
-    """The label of a field on its page; for texts by language, with the language."""
+    """A field's label on its page; a translated text's label includes the language."""
     field, _, part = name.partition(".")
     if not part or part in settings:
         return str(settings.get(part or field, ("",))[0]) or humanize_code(part or field)

@@ -119,9 +119,9 @@ class Conversation(Shape):
     )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
-        description="The newest message, apart from internal notes and the welcome; null if there"
-        " is none. Left out are also the message that announces a handover and, while the queue or"
-        " an agent has the conversation, all messages of the bot and the platform.",
+        description="The newest message, apart from internal notes, the welcome, the message that"
+        " announces a handover and, while the queue or an agent has the conversation, all messages"
+        " of the bot and the platform; null if there is none.",
     )
     last_message_at: Moment | None = Field(
         None,
@@ -330,8 +330,8 @@ class ChatsQuery(Page):
     )
     mine: bool | None = Field(
         None,
-        description="true: only conversations assigned to you; false: only the others. An API key"
-        " gets a 422.",
+        description="true: only conversations assigned to you; false: only the others. 422 with an"
+        " API key.",
     )
     is_assigned: bool | None = Field(
         None,

@@ -428,8 +428,8 @@ class DeskView(Shape):
         description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
-        description="What the view shows, in the form of the inbox's own query string: `view`, the"
-        " name of a tab, and filters of *Get Chats*.",
+        description="What the view shows, in the form of the inbox's own query string: `view`, one"
+        " of the first five of *Get Chat Counts*, and filters of *Get Chats*.",
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")

@@ -255,7 +255,7 @@ def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
     field.fill("Half a sen")
     of_visitors = Conversation.objects.filter(visitor_id__isnull=False)
     shoes = of_visitors.get()
-    widget.get_by_role("button", name="Back to the start").click()
+    widget.get_by_role("button", name="Back to home screen").click()
     expect(widget.get_by_text("About shoes")).to_have_count(1)
     assert violations(screen.frames[1]) == []
     ben.post(f"/ai/chat/{shoes.pk}/manual", {"text": "Blue ones"})
@@ -265,13 +265,13 @@ def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
     expect(field).to_have_value("Half a sen")
     assert ben.post(f"/ai/chat/{shoes.pk}/end").status_code == 200
     news(screen)
-    widget.get_by_role("button", name="Back to the start").click()
+    widget.get_by_role("button", name="Back to home screen").click()
     field.fill("")
     widget.get_by_role("button", name="When do you open?").click()
     expect(widget.locator(".message.customer time")).to_have_count(1)
     assert of_visitors.count() == 2, "what has ended does not go on"
     screen.reload()
-    widget.get_by_role("button", name="Back to the start").click()
+    widget.get_by_role("button", name="Back to home screen").click()
     expect(widget.locator(".earlier button")).to_have_count(2)
     widget.locator(".earlier button").filter(has_text="Blue ones").click()
     expect(widget.locator(".message.customer")).to_contain_text("About shoes")
@@ -284,7 +284,7 @@ def test_who_has_rated_is_not_asked_again(shop: Shop, screen: Page, ben):
     widget.get_by_label("4 out of 5").check()
     widget.get_by_role("button", name="Send rating").click()
     expect(widget.locator(".stars")).to_have_count(0)
-    widget.get_by_role("button", name="Back to the start").click()
+    widget.get_by_role("button", name="Back to home screen").click()
     widget.locator(".earlier button").click()
     expect(widget.get_by_role("button", name="Start a new chat")).to_be_visible()
     expect(widget.locator(".stars")).to_have_count(0)

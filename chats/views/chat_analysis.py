@@ -82,9 +82,9 @@ class InsightViewSet(ChatsViewSet):
     def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
         """Rename a tag or change its colour; fields left out keep their value.
 
-        In conversations, it is renamed in the background; each conversation triggers the webhook
-        event `tags.updated`. 409 `tag_exists` if another tag has this name: merge the two with
-        *Merge Client Tag* instead.
+        In conversations, it is renamed in the background, until which `count` leaves them out; each
+        triggers the webhook event `tags.updated`. 409 `tag_exists` if another tag has this name:
+        merge the two with *Merge Client Tag* instead.
         """
         return tags.update(self.user, tag_id, body)
 
@@ -92,8 +92,8 @@ class InsightViewSet(ChatsViewSet):
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
-        In conversations, it is replaced in the background; each triggers the webhook event
-        `tags.updated`. 422 if no other tag has the name `into`.
+        In conversations, it is replaced in the background, until which `count` leaves them out;
+        each triggers the webhook event `tags.updated`. 422 if no other tag has the name `into`.
         """
         return tags.merge(self.user, tag_id, into=body.into)
 

@@ -76,9 +76,10 @@ class UnansweredViewSet(TenantViewSet):
         """Store the right answer as a question-answer source of the bot.
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
-        shows the bot's reply. If the bot's `hold_back_worse` is true, the answer may first wait for
-        a golden run. 409 `source_exists` if the bot already has an answer to this exact question,
-        `document_limit` if it has 2,000 questions with answers.
+        shows the bot's reply. The extractive engine is free; a model's tokens are charged. If the
+        bot's `hold_back_worse` is true, the answer may first wait for a golden run. 409
+        `source_exists` if the bot already has an answer to this exact question, `document_limit` if
+        it has 2,000 questions with answers.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         group = taught_answers.add_answer(

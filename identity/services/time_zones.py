@@ -42,7 +42,7 @@ def names_for_reader() -> Any:
 
 def alphabetical(text: str) -> str:
     """A sort key for names, in which a letter with a diacritic comes after the plain letter."""
-    return unicodedata.normalize("NFD", text)  # noqa: TID251 - short
+    return unicodedata.normalize("NFD", text)  # noqa: TID251 - short text
 
 
 def clock(name: str, *, now: datetime) -> str:

@@ -39,10 +39,11 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
         """Change your own password. Every sign-in ends, including this one: continue with the
-        tokens in the response. You are notified by mail.
+        tokens in the response, which lack `mcp:write`. You are notified by mail.
 
-        422 if `current_password` is wrong, which counts as a failed sign-in: after 10 in 15
-        minutes, 429.
+        422 if `current_password` is wrong or you have no password, which counts as a failed
+        sign-in: after 10 in 15 minutes, 429. 401 `provider_required` if your company requires
+        single sign-on and you are not an owner; your access token stays valid.
         """
         return users.change_own_password(
             self.user, current=body.current_password, new=body.new_password

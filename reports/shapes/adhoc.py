@@ -199,7 +199,8 @@ class ExportAdhocReportParam(AdhocQuestion):
         min_length=1,
         max_length=100,
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
-        description="The name of the file without its extension; `report` if left out.",
+        description="The name of the file without its extension, and without any of"
+        ' `/\\:*?"<>|`; `report` if left out.',
     )
 
 

@@ -19,8 +19,8 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# How overdue a retry may be for `latest_failure` to find it. Longer than the pauses of the circuit
-# breaker, during which retries become overdue.
+# How overdue a retry may be for `latest_failure` to find it. Retries become overdue during the
+# circuit breaker's pauses, which are shorter unless a `Retry-After` asks for more.
 _FAILURE_LOOKBACK = timedelta(minutes=5)
 # The health of an endpoint that works, or that was just created or switched on.
 HEALTHY: dict[str, Any] = {
@@ -197,7 +197,7 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
-    """Make deliveries of these events to the endpoint due now, and store missing bodies."""
+    """Queue these events for the endpoint, due now, and store missing bodies."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
         stored = {pk for (pk,) in cursor.fetchall()}
@@ -268,7 +268,7 @@ def give_up(config_id: str) -> None:
 
 
 def purge_expired() -> None:
-    """Drop the months of deliveries, attempts and payloads that ended 30 days ago; events stay.
+    """Drop months of deliveries, attempts and payloads that ended 30 days ago; keep the events.
 
     A month of deliveries stays until a later run if one of them is waiting, or was created less
     than 30 days ago by a replay; its payloads stay with it. Endpoints deleted 30 days ago are

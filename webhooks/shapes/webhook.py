@@ -216,7 +216,10 @@ class Event(StoredEvent):
         description="Whether webhooks omit the event's data, because the body would be larger than"
         " 20 KB."
     )
-    deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
+    deliveries: list[WebhookDelivery] = Field(
+        description="The deliveries, one for each endpoint that the event was queued for, kept for"
+        " 30 to 61 days; empty after that."
+    )
 
 
 def envelope(row: models.Event) -> dict[str, Any]:

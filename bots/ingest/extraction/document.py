@@ -66,8 +66,7 @@ class ExtractedText:
 class ExtractError(Exception):
     """The text of a file cannot be extracted; the message is written for people.
 
-    `code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable, unknown_encoding
-    or timeout.
+    `code` is one of those in `DocumentError`.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -87,8 +86,8 @@ def clean(text: str) -> str:
 def without_struck(text: str) -> str:
     """Remove the struck-out parts of a paragraph, for which STRUCK stands.
 
-    A mark stays where a sentence would be torn: "Old price: […], new price: 30". Nothing stays of
-    lines whose words are all struck out.
+    `[…]` marks a gap that would break a sentence: "Old price: […], new price: 30". Lines whose
+    words are all struck out are dropped.
     """
     if STRUCK not in text:
         return text
@@ -152,7 +151,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
         if any(map(_DIGIT.search, row.values())):
             break
         header, names = names_below(header, row), names + 1
-        # A row with names of groups is followed by a row with the names of their columns.
+        # The last row of the header has a different name in each column.
         if len(row) == len(set(row.values())) == columns:
             break
     rest = rows[names:]

@@ -3,7 +3,7 @@
 Rows keep the ids that they have in the files, unless another client's row has the id; then they get
 a substitute that is the same in each run. So a run after a crash finds what the first run stored.
 Chats may be in use during the import, so each batch of messages is stored and counted while their
-chats are locked. At the end, `close_gaps` numbers the messages of each chat consecutively.
+chats are locked. At the end, `close_gaps` renumbers the messages of chats that are not in use.
 """
 
 import hashlib

@@ -11,7 +11,7 @@ export const REASONS = {
   customer_asked: msg("Asked for a person"),
   engine_failed: msg("The model failed"),
   bot_disabled: msg("The bot was disabled"),
-  agents_reply: msg("Your team answers for this bot"),
+  agents_reply: msg("Your team answers instead of the bot"),
   staff_request: msg("Requested by a teammate"),
   agent_silent: msg("The agent didn't reply in time"),
   credits_used_up: msg("Out of credits"),

@@ -475,7 +475,7 @@ class Client(Core):
     def update_text(
         self, bot_id: int | str, text_id: int | str, body: types.TextInput
     ) -> types.TextDto:
-        """Replace a text and train it again; the bot uses the old one until then."""
+        """Replace a text and, if it differs, train it; the bot uses the old one until then."""
         result: types.TextDto = self.call("PUT", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {}, body=body)
         return result
 
@@ -510,7 +510,7 @@ class Client(Core):
     def update_question_answer(
         self, bot_id: int | str, question_answer_id: int | str, body: types.QuestionAnswerInput
     ) -> types.QuestionAnswerDto:
-        """Replace a question and its answer and train them again."""
+        """Replace a question and its answer and, if they differ, train them."""
         result: types.QuestionAnswerDto = self.call("PUT", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {}, body=body)
         return result
 

@@ -267,7 +267,7 @@ export class Client extends Core {
   getText(bot_id: number | string, text_id: number | string): Promise<types.TextDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
-  /** Replace a text and train it again; the bot uses the old one until then. */
+  /** Replace a text and, if it differs, train it; the bot uses the old one until then. */
   updateText(bot_id: number | string, text_id: number | string, body: types.TextInput): Promise<types.TextDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`, { body });
   }
@@ -287,7 +287,7 @@ export class Client extends Core {
   getQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<types.QuestionAnswerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
-  /** Replace a question and its answer and train them again. */
+  /** Replace a question and its answer and, if they differ, train them. */
   updateQuestionAnswer(bot_id: number | string, question_answer_id: number | string, body: types.QuestionAnswerInput): Promise<types.QuestionAnswerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`, { body });
   }

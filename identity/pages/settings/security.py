@@ -34,7 +34,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             gettext("Single sign-on (SSO)"),
             ProviderForm.of(submitted_values(request, "provider"), row),
             store,
-            done=gettext_lazy("Saved. Try the sign-in link in another browser."),
+            done=gettext_lazy("Saved. Test the sign-in link in a private window."),
         )
     ]
     if row:

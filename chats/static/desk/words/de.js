@@ -171,7 +171,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Asked for a person": "Möchte einen Menschen",
 "The model failed": "Das Modell ist ausgefallen",
 "The bot was disabled": "Der Bot war deaktiviert",
-"Your team answers for this bot": "Ihr Team antwortet für diesen Bot",
+"Your team answers instead of the bot": "Ihr Team antwortet anstelle des Bots",
 "Requested by a teammate": "Von einem Teammitglied angefordert",
 "The agent didn't reply in time": "Nicht rechtzeitig beantwortet",
 "Out of credits": "Guthaben aufgebraucht",

@@ -168,7 +168,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Asked for a person": "Muốn gặp nhân viên",
 "The model failed": "Mô hình gặp lỗi",
 "The bot was disabled": "Bot đã bị vô hiệu hóa",
-"Your team answers for this bot": "Nhóm của bạn trả lời thay bot này",
+"Your team answers instead of the bot": "Đội ngũ của bạn trả lời thay bot",
 "Requested by a teammate": "Đồng nghiệp yêu cầu",
 "The agent didn't reply in time": "Nhân viên không trả lời kịp",
 "Out of credits": "Hết tín dụng",

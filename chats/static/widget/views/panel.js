@@ -47,7 +47,7 @@ function Head({ state, actions }) {
   useLayoutEffect(() => (isOpen ? whileOpen(head.current, close, () => setIsOpen(false)) : undefined), [isOpen]);
   const canGoBack = isReady && !isHome && hasAsked(state);
   return html`<header class="head" ref=${head}>
-    ${canGoBack && html`<button class="icon" aria-label=${t("Back to the start")} onClick=${actions.home}><${Icon} name="back" /></button>`}
+    ${canGoBack && html`<button class="icon" aria-label=${t("Back to home screen")} onClick=${actions.home}><${Icon} name="back" /></button>`}
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&

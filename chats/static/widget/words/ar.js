@@ -94,7 +94,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "How did we do?": "كيف كانت خدمتنا؟",
 "Tell us more (optional)": "أخبرنا بالمزيد (اختياري)",
 "Send rating": "إرسال التقييم",
-"Back to the start": "العودة إلى البداية",
+"Back to home screen": "العودة إلى الشاشة الرئيسية",
 "Chat options": "خيارات المحادثة",
 "Close the chat": "إغلاق نافذة المحادثة",
 "Download transcript": "تنزيل نص المحادثة",

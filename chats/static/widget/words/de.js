@@ -79,7 +79,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Wie war es?",
 "Tell us more (optional)": "Erzählen Sie uns mehr (optional)",
 "Send rating": "Bewertung senden",
-"Back to the start": "Zurück zum Anfang",
+"Back to home screen": "Zurück zur Startseite",
 "Chat options": "Chat-Optionen",
 "Close the chat": "Chat schließen",
 "Download transcript": "Verlauf herunterladen",

@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "¿Qué tal lo hemos hecho?",
 "Tell us more (optional)": "Cuéntenos más (opcional)",
 "Send rating": "Enviar valoración",
-"Back to the start": "Volver al inicio",
+"Back to home screen": "Volver al inicio",
 "Chat options": "Opciones del chat",
 "Close the chat": "Cerrar el chat",
 "Download transcript": "Descargar transcripción",

@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "How did we do?": "Êtes-vous satisfait de notre aide ?",
 "Tell us more (optional)": "Dites-nous en plus (facultatif)",
 "Send rating": "Envoyer l'évaluation",
-"Back to the start": "Retour au début",
+"Back to home screen": "Retour à l'accueil",
 "Chat options": "Options de la discussion",
 "Close the chat": "Fermer la discussion",
 "Download transcript": "Télécharger la transcription",

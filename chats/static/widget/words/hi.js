@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "हमारी सेवा कैसी रही?",
 "Tell us more (optional)": "हमें और बताएँ (वैकल्पिक)",
 "Send rating": "रेटिंग भेजें",
-"Back to the start": "शुरुआत पर वापस",
+"Back to home screen": "होम स्क्रीन पर वापस जाएँ",
 "Chat options": "चैट के विकल्प",
 "Close the chat": "चैट बंद करें",
 "Download transcript": "चैट का लेखा डाउनलोड करें",

@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Bagaimana layanan kami?",
 "Tell us more (optional)": "Ceritakan lebih lanjut (opsional)",
 "Send rating": "Kirim penilaian",
-"Back to the start": "Kembali ke awal",
+"Back to home screen": "Kembali ke layar awal",
 "Chat options": "Opsi obrolan",
 "Close the chat": "Tutup obrolan",
 "Download transcript": "Unduh transkrip",

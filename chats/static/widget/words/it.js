@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Come siamo andati?",
 "Tell us more (optional)": "Ci dica di più (facoltativo)",
 "Send rating": "Invia la valutazione",
-"Back to the start": "Torna all'inizio",
+"Back to home screen": "Torna alla schermata iniziale",
 "Chat options": "Opzioni della chat",
 "Close the chat": "Chiudi la chat",
 "Download transcript": "Scarica la trascrizione",

@@ -74,7 +74,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "対応はいかがでしたか？",
 "Tell us more (optional)": "くわしくお聞かせください（任意）",
 "Send rating": "評価を送信",
-"Back to the start": "最初に戻る",
+"Back to home screen": "ホーム画面に戻る",
 "Chat options": "チャットのオプション",
 "Close the chat": "チャットを閉じる",
 "Download transcript": "記録をダウンロード",

@@ -74,7 +74,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "상담은 어떠셨나요?",
 "Tell us more (optional)": "더 알려 주세요(선택)",
 "Send rating": "평가 보내기",
-"Back to the start": "처음으로",
+"Back to home screen": "홈 화면으로 돌아가기",
 "Chat options": "채팅 옵션",
 "Close the chat": "채팅 닫기",
 "Download transcript": "대화 기록 내려받기",

@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Bagaimana layanan kami?",
 "Tell us more (optional)": "Ceritakan lebih lanjut (pilihan)",
 "Send rating": "Hantar penilaian",
-"Back to the start": "Kembali ke permulaan",
+"Back to home screen": "Kembali ke skrin utama",
 "Chat options": "Pilihan sembang",
 "Close the chat": "Tutup sembang",
 "Download transcript": "Muat turun transkrip",

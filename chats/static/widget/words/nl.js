@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Hoe hebben we het gedaan?",
 "Tell us more (optional)": "Vertel ons meer (optioneel)",
 "Send rating": "Beoordeling versturen",
-"Back to the start": "Terug naar het begin",
+"Back to home screen": "Terug naar het startscherm",
 "Chat options": "Chatopties",
 "Close the chat": "Chat sluiten",
 "Download transcript": "Verslag downloaden",

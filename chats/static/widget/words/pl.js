@@ -82,7 +82,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "How did we do?": "Jak nam poszło?",
 "Tell us more (optional)": "Powiedz nam więcej (opcjonalnie)",
 "Send rating": "Wyślij ocenę",
-"Back to the start": "Wróć do początku",
+"Back to home screen": "Wróć do ekranu głównego",
 "Chat options": "Opcje czatu",
 "Close the chat": "Zamknij czat",
 "Download transcript": "Pobierz zapis rozmowy",

@@ -78,7 +78,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "How did we do?": "Como nos saímos?",
 "Tell us more (optional)": "Conte-nos mais (opcional)",
 "Send rating": "Enviar avaliação",
-"Back to the start": "Voltar ao início",
+"Back to home screen": "Voltar à tela inicial",
 "Chat options": "Opções da conversa",
 "Close the chat": "Fechar a conversa",
 "Download transcript": "Transferir transcrição",

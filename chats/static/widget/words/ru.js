@@ -82,7 +82,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "How did we do?": "Как мы справились?",
 "Tell us more (optional)": "Расскажите подробнее (необязательно)",
 "Send rating": "Отправить оценку",
-"Back to the start": "Вернуться в начало",
+"Back to home screen": "Вернуться на главный экран",
 "Chat options": "Параметры чата",
 "Close the chat": "Закрыть чат",
 "Download transcript": "Скачать запись чата",

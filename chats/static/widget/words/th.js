@@ -74,7 +74,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "เราให้บริการเป็นอย่างไรบ้าง",
 "Tell us more (optional)": "บอกเราเพิ่มเติม (ไม่บังคับ)",
 "Send rating": "ส่งคะแนน",
-"Back to the start": "กลับไปหน้าแรก",
+"Back to home screen": "กลับไปหน้าแรก",
 "Chat options": "ตัวเลือกแชต",
 "Close the chat": "ปิดแชต",
 "Download transcript": "ดาวน์โหลดบันทึก",

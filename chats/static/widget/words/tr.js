@@ -74,7 +74,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "Nasıldık?",
 "Tell us more (optional)": "Daha fazlasını anlatın (isteğe bağlı)",
 "Send rating": "Değerlendirmeyi gönder",
-"Back to the start": "Başa dön",
+"Back to home screen": "Ana ekrana dön",
 "Chat options": "Sohbet seçenekleri",
 "Close the chat": "Sohbeti kapat",
 "Download transcript": "Dökümü indir",

@@ -82,7 +82,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "How did we do?": "Як ми впоралися?",
 "Tell us more (optional)": "Розкажіть докладніше (необов'язково)",
 "Send rating": "Надіслати оцінку",
-"Back to the start": "Повернутися на початок",
+"Back to home screen": "Повернутися на головний екран",
 "Chat options": "Параметри чату",
 "Close the chat": "Закрити чат",
 "Download transcript": "Завантажити запис чату",

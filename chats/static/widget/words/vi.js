@@ -75,7 +75,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "Bạn thấy thế nào?",
 "Tell us more (optional)": "Góp ý thêm (không bắt buộc)",
 "Send rating": "Gửi đánh giá",
-"Back to the start": "Về trang đầu",
+"Back to home screen": "Về trang đầu",
 "Chat options": "Tùy chọn",
 "Close the chat": "Đóng khung trò chuyện",
 "Download transcript": "Tải bản lưu",

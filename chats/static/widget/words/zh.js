@@ -74,7 +74,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "How did we do?": "我们做得怎么样？",
 "Tell us more (optional)": "告诉我们更多（选填）",
 "Send rating": "提交评分",
-"Back to the start": "返回开始",
+"Back to home screen": "返回首页",
 "Chat options": "聊天选项",
 "Close the chat": "关闭聊天",
 "Download transcript": "下载对话记录",
