@@ -16,12 +16,25 @@ NAMES = (
     ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
     ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
     ' xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    ' xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"'
 )
 STYLES = """<office:automatic-styles>
 <style:style style:name="H"><style:text-properties text:display="none"/></style:style>
 <style:style style:name="I" style:parent-style-name="H"/>
 <style:style style:name="S"><style:text-properties style:text-line-through-style="solid"/>
-</style:style></office:automatic-styles>"""
+</style:style>
+<style:style style:name="W"><style:text-properties fo:color="#FFFFFF"/></style:style>
+<style:style style:name="V" style:parent-style-name="W"><style:text-properties fo:font-size="9pt"/>
+</style:style>
+<style:style style:name="B"><style:text-properties fo:color="#000000"/></style:style>
+<style:style style:name="T"><style:text-properties fo:font-size="1pt"/></style:style>
+<style:style style:name="G"><style:paragraph-properties fo:background-color="#000080"/>
+<style:text-properties fo:color="#ffffff"/></style:style>
+<style:style style:name="D"><style:section-properties fo:background-color="#000080"/></style:style>
+</office:automatic-styles>"""
+DARK_PAGE = """<office:document-styles><style:page-layout>
+<style:page-layout-properties fo:background-color="#000080"/></style:page-layout>
+</office:document-styles>""".replace("-styles>", f"-styles {NAMES}>", 1)
 
 
 def packed(mime_type: str, parts: dict[str, str]) -> bytes:
@@ -33,12 +46,12 @@ def packed(mime_type: str, parts: dict[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def odt(body: str, before: str = "") -> bytes:
+def odt(body: str, before: str = "", parts: dict[str, str] | None = None) -> bytes:
     content = (
         f"{before}<office:document-content {NAMES}>{STYLES}<office:body><office:text>{body}"
         "</office:text></office:body></office:document-content>"
     )
-    return packed(file_types.ODT, {"content.xml": content})
+    return packed(file_types.ODT, {"content.xml": content, **(parts or {})})
 
 
 CONTAINER = (
@@ -117,6 +130,9 @@ def test_an_open_document(tmp_path: Path) -> None:
         '<text:p text:style-name="I">SECRET</text:p>',
         '<text:p>Now <text:span text:style-name="S">SECRET</text:span></text:p>',
         '<text:section text:display="none"><text:p>SECRET</text:p></text:section>',
+        '<text:p>Now <text:span text:style-name="W">SECRET</text:span></text:p>',
+        '<text:p text:style-name="V">SECRET <text:span>SECRET</text:span> SECRET</text:p>',
+        '<text:p>Now <text:span text:style-name="T">SECRET</text:span></text:p>',
         "<text:tracked-changes><text:p>SECRET</text:p></text:tracked-changes>",
         "<text:p>Now<office:annotation><text:p>SECRET</text:p></office:annotation></text:p>",
     ],
@@ -125,6 +141,36 @@ def test_hidden_parts_of_an_open_document(tmp_path: Path, hidden: str) -> None:
     shown = read(tmp_path, "a.odt", odt(f"{hidden}<text:p>We open at nine.</text:p>"))
     assert "SECRET" not in shown
     assert "We open at nine." in shown
+
+
+WHITE = '<text:p text:style-name="W">SEEN</text:p>'
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        ('<text:p text:style-name="G">SEEN</text:p>', {}),
+        (
+            '<text:p text:style-name="W"><text:span text:style-name="B">SEEN</text:span></text:p>',
+            {},
+        ),
+        (
+            '<text:p text:style-name="G"><text:span text:style-name="W">SEEN</text:span></text:p>',
+            {},
+        ),
+        (f'<text:section text:style-name="D">{WHITE}</text:section>', {}),
+        (
+            "<table:table><table:table-row><table:table-cell>"
+            f"{WHITE}</table:table-cell></table:table-row></table:table>",
+            {},
+        ),
+        (WHITE, {"styles.xml": DARK_PAGE}),
+    ],
+)
+def test_white_words_of_an_open_document_on_a_dark_ground(
+    tmp_path: Path, body: str, parts: dict[str, str]
+) -> None:
+    assert "SEEN" in read(tmp_path, "a.odt", odt(body, parts=parts))
 
 
 def test_an_e_book(tmp_path: Path) -> None:

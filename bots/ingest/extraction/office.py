@@ -40,6 +40,8 @@ _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
 # The maximum number of columns of a sheet.
 _MAX_COLUMNS = 16_384
+# Text of this size or less is too small to read.
+_TINY_POINTS = 1.5
 # XML values that mean false.
 OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
@@ -105,6 +107,12 @@ def attribute(element: Any, name: str, default: str | None = None) -> Any:
     """The value of an attribute in any namespace; `default` if there is no such attribute."""
     found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
     return next(found, default)
+
+
+def is_unreadable(colour: str, points: float | None, *, has_ground: bool) -> bool:
+    """Whether text is too small to read, or white where no ground of its own sets it off."""
+    is_tiny = points is not None and points <= _TINY_POINTS
+    return is_tiny or (not has_ground and colour.lstrip("#").upper() == "FFFFFF")
 
 
 def title_of(archive: zipfile.ZipFile) -> str:

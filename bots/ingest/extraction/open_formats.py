@@ -1,11 +1,13 @@
 """Reads OpenDocument texts, EPUB books and emails."""
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from email import message_from_bytes, policy
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bots.ingest.extraction import encodings, html, office, text_headings
 from bots.ingest.extraction.document import (
@@ -27,6 +29,9 @@ _MAX_REPEATED = 60
 # The maximum number of pages that are read from a book.
 _MAX_PARTS = 2_000
 _HEAD_BYTES = 1_024
+_POINTS = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)pt")
+_GROUNDS = frozenset({"table-cell", "text-box"})
+_PAPER, _FILLS = frozenset({"transparent", "#ffffff"}), frozenset({"gradient", "bitmap", "hatch"})
 
 
 def read_odt(path: Path) -> Content:
@@ -43,6 +48,14 @@ def read_odt(path: Path) -> Content:
         return Content(title, sections.build())
 
 
+class _Look(NamedTuple):
+    """The look of letters; "" and None stand for what no style sets."""
+
+    colour: str = ""
+    points: float | None = None
+    has_ground: bool = False
+
+
 class _OpenText:
     def __init__(self, parts: list[Any]) -> None:
         self._styles = {
@@ -51,21 +64,39 @@ class _OpenText:
             if part is not None
             for style in part.iter("{*}style")
         }
+        layouts = (part.iter("{*}page-layout-properties") for part in parts if part is not None)
+        self._has_dark_page = any(map(_has_ground, chain.from_iterable(layouts)))
+
+    def _styles_of(self, element: Any) -> Iterator[Any]:
+        """The style of an element, and those that it inherits from."""
+        style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
+        while style is not None and id(style) not in seen:
+            seen.add(id(style))
+            yield style
+            style = self._styles.get(attribute(style, "parent-style-name"))
 
     def _shown_as(self, element: Any) -> str | None:
         """STRUCK for an element that is struck out, "" for a hidden one; None for all others."""
         if attribute(element, "display") in {"none", "condition"}:
             return ""
-        style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
-        while style is not None and id(style) not in seen:
-            seen.add(id(style))
+        for style in self._styles_of(element):
             for properties in style.iterfind("{*}text-properties"):
                 if attribute(properties, "display") == "none":
                     return ""
                 if attribute(properties, "text-line-through-style", "none") != "none":
                     return STRUCK
-            style = self._styles.get(attribute(style, "parent-style-name"))
         return None
+
+    def _look(self, element: Any, above: _Look) -> _Look:
+        """The look of the letters in an element within letters of another look."""
+        properties = [item for style in self._styles_of(element) for item in style]
+        sizes = (_POINTS.fullmatch(attribute(item, "font-size", "")) for item in properties)
+        colours = (_colour(item) for item in properties)
+        return _Look(
+            next(filter(None, colours), above.colour),
+            next((float(size[1]) for size in sizes if size), above.points),
+            above.has_ground or any(map(_has_ground, properties)),
+        )
 
     def add_blocks(self, container: Any, sections: SectionBuilder, mark: str = "") -> None:
         """Add the paragraphs, lists and tables inside an element."""
@@ -84,10 +115,16 @@ class _OpenText:
                 self.add_blocks(child, sections, "- " if name == "list-item" else mark)
 
     def _text(self, paragraph: Any) -> str:
-        return without_struck("".join(self._inline(paragraph)))
+        # Cells, boxes and pages may be dark.
+        around = [*paragraph.iterancestors()]
+        has_ground = self._has_dark_page or any(name_of(item) in _GROUNDS for item in around)
+        sections = (self._look(item, _Look()) for item in around if name_of(item) == "section")
+        above = _Look(has_ground=has_ground or any(look.has_ground for look in sections))
+        return without_struck("".join(self._inline(paragraph, self._look(paragraph, above))))
 
-    def _inline(self, element: Any) -> Iterator[str]:
-        yield element.text or ""
+    def _inline(self, element: Any, look: _Look) -> Iterator[str]:
+        is_seen = not office.is_unreadable(look.colour, look.points, has_ground=look.has_ground)
+        yield (element.text or "") if is_seen else ""
         for child in element:
             name = name_of(child)
             if name in _SPACES:
@@ -97,8 +134,9 @@ class _OpenText:
                 yield f" ({' '.join(notes)})"
             elif name and name not in _UNSEEN:
                 instead = self._shown_as(child)
-                yield from self._inline(child) if instead is None else [instead]
-            yield child.tail or ""
+                inner = self._inline(child, self._look(child, look))
+                yield from inner if instead is None else [instead]
+            yield (child.tail or "") if is_seen else ""
 
     def _rows(self, table: Any) -> Iterator[dict[int, str]]:
         for row in table.iter("{*}table-row"):
@@ -115,6 +153,17 @@ class _OpenText:
                 column += min(int(repeats), _MAX_REPEATED)
             if cells:
                 yield cells
+
+
+def _colour(properties: Any) -> str:
+    is_automatic = attribute(properties, "use-window-font-color") == "true"
+    return "automatic" if is_automatic else attribute(properties, "color", "")
+
+
+def _has_ground(properties: Any) -> bool:
+    """Whether text with these properties stands on a colour or picture of its own."""
+    colour = attribute(properties, "background-color", "transparent").lower()
+    return colour not in _PAPER or attribute(properties, "fill") in _FILLS
 
 
 def read_epub(path: Path) -> Content:

@@ -28,8 +28,6 @@ _BOXES = "txbxContent"
 _MAX_COLUMNS = 63
 # Longer numbers in the file are ignored.
 _MAX_DIGITS = 6
-# Text of this size or less, in half points, is too small to read.
-_TINY = 3
 
 
 def read_docx(path: Path) -> Content:
@@ -261,16 +259,18 @@ def _is_unreadable(run: Any) -> bool:
     """Whether the text of a run is white on a white page, or too small to read."""
     look = run.find("{*}rPr")
     size = _value(look, "{*}sz") or ""
-    if size.isdecimal() and len(size) < _MAX_DIGITS and int(size) <= _TINY:
-        return True
-    if (_value(look, "{*}color") or "").upper() != "FFFFFF":
-        return False
+    points = int(size) / 2 if size.isdecimal() and len(size) < _MAX_DIGITS else None
     # Cells, boxes and pages may be dark.
     around = {name_of(above): above for above in run.iterancestors()}
     paragraph = around["p"].find("{*}pPr/{*}shd") if "p" in around else None
     page = run.getroottree().getroot().find("{*}background")
-    backs = (look.find("{*}shd"), look.find("{*}highlight"), paragraph, page)
-    return not around.keys() & {"tc", _BOXES} and all(back is None for back in backs)
+    own = () if look is None else (look.find("{*}shd"), look.find("{*}highlight"))
+    has_ground = any(back is not None for back in (*own, paragraph, page))
+    return office.is_unreadable(
+        _value(look, "{*}color") or "",
+        points,
+        has_ground=has_ground or bool(around.keys() & {"tc", _BOXES}),
+    )
 
 
 def _is_left_out(element: Any) -> bool:
