@@ -637,6 +637,42 @@ def test_questions_in_buttons_head_their_answers(tmp_path: Path) -> None:
     assert text == f"[{first}] Two days.\n[{first} > Are dogs allowed?] On a lead."
 
 
+GRID = "Ticket Adults Children Single 18 9 Day 31 _ Night _ 8.50".split()  # noqa: SIM905 - readable
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ("<p>Single visit</p><p>18</p>", "Single visit: 18"),
+        ("<div>Single visit:</div><div>18 €</div><div>9</div>", "Single visit: 18 €, 9"),
+        ("<div><p>Single visit</p></div><div><p>150.50</p></div>", "Single visit: 150.50"),
+        ("<p>Single visit</p><p>EUR 18</p><p>Open all year.</p>", "Single visit: EUR 18"),
+        ("<div>120</div><div>guests</div><div>8</div><div>rooms</div>", "120 guests\n\n8 rooms"),
+        ("<h2>Single visit</h2><p>18</p>", "[Single visit] 18"),
+        ("<dl><dt>Cot</dt><dd>12</dd></dl>", "[Cot] 12"),
+        ("<p>We charge a fee.</p><p>18</p><p>It is due.</p>", "a fee.\n\n18\n\nIt is due."),
+        ("<ul><li><span>Suite</span><span>310 €</span></li></ul>", "- Suite 310 €"),
+        ("<p><span>Suite <b>A</b>x</span><span>€310</span></p>", "Suite Ax €310"),
+        (
+            "".join(f"<div>{cell.strip('_')}</div>" for cell in GRID),
+            "- Ticket: Single, Adults: 18, Children: 9\n- Ticket: Day, Adults: 31\n"
+            "- Ticket: Night, Children: 8.50",
+        ),
+    ],
+)
+def test_figures_stand_by_their_labels(tmp_path: Path, part: str, shown: str) -> None:
+    body = f"<main><h1>Bakery</h1><p>{PLAIN}</p><div>{part}</div></main>"
+    assert shown in html(tmp_path, body)
+
+
+def test_numbers_of_headings_and_words_in_pieces(tmp_path: Path) -> None:
+    pieces = (
+        "<p><span>COVID-</span><span>19</span>, <span>Ha</span><span>ll</span>, H<sub>2</sub></p>"
+    )
+    body = f"<main><p>{PLAIN}</p><div>2.1</div><h2>Rules</h2>{pieces}<div>•</div></main>"
+    assert html(tmp_path, body) == f"[] {PLAIN}\n[Rules] COVID-19, Hall, H2"
+
+
 def test_cells_that_cover_several(tmp_path: Path) -> None:
     text = html(
         tmp_path,

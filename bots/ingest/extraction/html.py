@@ -3,7 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import count, groupby, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,10 +33,19 @@ _BLOCKS = frozenset(
     label h1 h2 h3 h4 h5 h6 dt summary
     """.split()  # noqa: SIM905 - easier to read
 )
+_CELLS = frozenset({"div", "p", "span"})
+_ITEMS = frozenset({"body", "main", "ul", "ol", "dl"})
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
-# A text of more characters is more than a lone number.
+# Links of more characters may be a table of contents; an ordered list starts at a shorter number.
 _MAX_NUMBER = 6
+# A figure with its unit or currency: "18", "€ 18.50", "EUR 18", "18 euros", "9:30 - 12:00".
+_FIGURE = re.compile(r"(?:[A-Z]{3} ?)?[^\w\n]{0,3}\d[\d\W]{0,20}(?:[^\W\d]{1,6}\.?)?")
+# The number of a section or step.
+_ORDINAL = re.compile(r"(?:\d{1,3}\.){0,3}\d{1,3}[.)]?")
+_MAX_LABEL_WORDS = 12
+# A table of figures without markup for tables has at least this many columns.
+_MIN_GRID_COLUMNS = 3
 _NUMBERED = re.compile(r"\d{1,9}[.)]\s")
 # The maximum number of columns or rows that a cell of a table spans.
 _MAX_SPAN = 100
@@ -48,8 +57,10 @@ class Block(NamedTuple):
     text: str
     level: int = 0
     is_item: bool = False
-    # The text as the web page shows it, if it differs.
+    # The text as the web page shows it, if it differs, or the label of a figure.
     shown: str = ""
+    # The element in which it stands beside others.
+    place: Any = None
 
 
 def read_html(path: Path) -> Content:
@@ -61,7 +72,7 @@ def read_html(path: Path) -> Content:
     # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
         aside.tag = "div"
-    blocks = [block for block in blocks_of(tree) if _says_something(block.text)]
+    blocks = [*labelled(blocks_of(tree))]
     main = trafilatura.extract(
         tree,
         include_comments=False,
@@ -105,9 +116,52 @@ def _end_head(tree: Any) -> None:
         body.insert(index, child)
 
 
-def _says_something(text: str) -> bool:
-    """Whether a text is more than a lone number, such as a section number in its own cell."""
-    return len(text) > _MAX_NUMBER or any(map(str.isalpha, text))
+def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks that say something, with short ones that hold a figure joined to their labels.
+
+    A figure under a heading is left alone, and the number of a section before its heading dropped.
+    """
+    listed = [block for block in blocks if any(map(str.isalnum, block.text))]
+    groups = [[*group] for _, group in groupby(listed, key=_place_of_label)]
+    above = ""
+    for group, below in zip_longest(groups, groups[1:], fillvalue=[]):
+        figure = group[0] if len(group) == 1 and _is_figure(group[0]) else None
+        if figure is None:
+            yield from _lines(group) if _place_of_label(group[0]) is not None else group
+        elif above or not (below and below[0].level and _ORDINAL.fullmatch(figure.text)):
+            yield figure._replace(shown=above)
+        above = group[-1].text if group[-1].level else ""
+
+
+def _place_of_label(block: Block) -> Any:
+    """The place of a block that may be a figure or its label; None for all others."""
+    is_sentence = block.text.endswith((".", "!", "?", "…", "。")) and not _is_figure(block)
+    is_short = len(block.text.split()) <= _MAX_LABEL_WORDS
+    return block.place if is_short and not is_sentence and not block.level else None
+
+
+def _is_figure(block: Block) -> bool:
+    return not block.level and not block.shown and bool(_FIGURE.fullmatch(block.text))
+
+
+def _lines(group: list[Block]) -> Iterator[Block]:
+    """Join figures to their labels: to those after them if a figure comes first."""
+    is_before = _is_figure(group[0])
+    lines: list[list[Block]] = []
+    for block in group:
+        follows = bool(lines) and _is_figure(lines[-1][-1] if is_before else block)
+        lines += [] if follows else [[]]
+        lines[-1].append(block)
+    for line in lines:
+        label = line[-1 if is_before else 0]
+        texts = [block.text for block in line]
+        if len(line) == 1:
+            yield label
+        elif is_before:
+            yield label._replace(text=" ".join(texts), shown=label.shown or label.text)
+        else:
+            text = f"{texts[0].removesuffix(':')}: {', '.join(texts[1:])}"
+            yield label._replace(text=text, shown=label.shown or label.text)
 
 
 def _letters(text: str) -> str:
@@ -132,16 +186,17 @@ def sections(blocks: Iterable[Block], title: str) -> list[Section]:
 def blocks_of(element: Any, *, is_item: bool = False) -> Iterator[Block]:
     """The blocks inside an element, in document order."""
     inline: list[str] = [element.text or ""]
+    is_whole = True
     for child in element:
         tag = child.tag if isinstance(child.tag, str) else ""
         if tag and tag not in _SKIPPED and (tag in _BLOCKS or _holds_blocks(child)):
-            yield from _joined(inline, is_item=is_item)
-            inline = []
+            yield from _joined(inline, element, is_item=is_item)
+            inline, is_whole = [], False
             yield from _of_block(child, tag, is_item=is_item)
         elif tag and tag not in _SKIPPED:
             inline.append("\0" if tag == "br" else "".join(_words(child)))
         inline.append(child.tail or "")
-    yield from _joined(inline, is_item=is_item)
+    yield from _joined(inline, _place(element) if is_whole else element, is_item=is_item)
 
 
 def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
@@ -156,6 +211,10 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
         yield Block(text, level)
     elif tag == "table" and not _is_layout(element):
         yield from _rows(element)
+    elif rows := _grid_of_figures(element):
+        lines = table_lines(rows)
+        for line, row in zip(lines, rows[-len(lines) :], strict=True):
+            yield Block(line.removeprefix("- "), is_item=True, shown=row.get(0, ""))
     elif tag == "pre":
         code = "".join(_words(element)).replace("\0", "\n")
         yield Block(as_written(without_struck(code)))
@@ -178,11 +237,19 @@ def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
     yield from blocks
 
 
-def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:
+def _place(element: Any) -> Any:
+    """The element in which another stands beside others, however many frames are around it."""
+    above = element.getparent()
+    while above is not None and len(above) == 1 and above.tag not in _ITEMS:
+        above = above.getparent()
+    return above
+
+
+def _joined(inline: list[str], place: Any, *, is_item: bool) -> Iterator[Block]:
     lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
     text = without_struck("\n".join(line for line in lines if line))
     if text:
-        yield Block(text, is_item=is_item)
+        yield Block(text, is_item=is_item, place=place)
 
 
 def _words(element: Any) -> Iterator[str]:
@@ -269,6 +336,33 @@ def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
         cells |= {column: text for column, (_, text) in spanning.items() if column not in cells}
         spanning = {column: (n - 1, text) for column, (n, text) in spanning.items() if n > 1}
         yield names, dict(sorted(cells.items())), shown
+
+
+def _grid_of_figures(element: Any) -> list[dict[int, str]]:
+    """The rows of a table that styles alone make of an element; [] if it is none.
+
+    Its children are the cells: names of columns, then rows of a name and figures.
+    """
+    if (element.text or "").strip() or any(map(_is_no_cell, element)):
+        return []
+    cells = [_line(child) for child in element]
+    first = next((n for n, text in enumerate(cells) if not any(map(str.isalpha, text))), 0)
+    columns = first - 1
+    if columns < _MIN_GRID_COLUMNS or len(cells) % columns or len(cells) < 3 * columns:
+        return []
+    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    is_table = all(any(map(str.isalpha, row[0])) for row in rows[1:]) and all(
+        _FIGURE.fullmatch(text) or not any(map(str.isalnum, text))
+        for row in rows[1:]
+        for text in row[1:]
+    )
+    named = [{n: text for n, text in enumerate(row) if text} for row in rows]
+    return named if is_table else []
+
+
+def _is_no_cell(child: Any) -> bool:
+    is_cell = child.tag in _CELLS and not (child.tail or "").strip()
+    return not is_cell or any(below.tag in _BLOCKS for below in child)
 
 
 def _span(cell: Any, name: str) -> int:

@@ -26,6 +26,7 @@ _NEWSLETTER = re.compile(
     r"|subscribe-?(?:form|box|popup|modal)",
     re.IGNORECASE,
 )
+_FIGURE_START = re.compile(r"[€$£¥₫]?\d")
 _MAX_BANNER_CHARACTERS = 1_500
 # A trigger with at least this many words is a heading, as is one that ends in a question mark.
 _MIN_HEADING_WORDS = 2
@@ -63,6 +64,9 @@ def show(tree: Any) -> None:
                     affected.add(element)
     for element in invisible | tiny:
         _empty(element)
+    for element in [*tree.iter("span")]:
+        if _is_label_of_next(element):
+            element.tail = " "
     large = set[Any]()
     for button in [*tree.iter("button")]:
         _remove_banner_of(button, large)
@@ -80,6 +84,15 @@ def _empty(element: Any) -> None:
     element.text = None
     for child in element:
         child.tail = None
+
+
+def _is_label_of_next(span: Any) -> bool:
+    """Whether a figure follows a word, each in a span, so that a style keeps them apart."""
+    after = span.getnext()
+    if span.tail or after is None or after.tag != "span":
+        return False
+    word, figure = (span[-1].tail if len(span) else span.text) or "", after.text or ""
+    return word[-1:].isalpha() and bool(_FIGURE_START.match(figure))
 
 
 def _marks(element: Any) -> str:
