@@ -111,6 +111,18 @@ def test_struck_out_words_leave_no_torn_sentence(tmp_path: Path, written: str, s
     assert [text.partition("] ")[2] for text in texts] == [shown] * len(texts)
 
 
+@pytest.mark.parametrize("look", ["3 Tr", "1 1 1 rg"])
+def test_a_rule_through_a_hidden_line_does_not_show_it(tmp_path: Path, look: str) -> None:
+    hidden = f"{look} {drawn((60, 660, 'SECRET: tickets cost 40 euros.')).decode()} 0 Tr 0 g"
+    rules = "0 G 60 663 m 99 663 l S 60 703.5 m 99 703.5 l S 60 639 m 300 639 l S"
+    seen = drawn((60, 700, "Ferry: tickets cost 30 euros."), (60, 640, SPACED[0]))
+    data = pdf_bytes(f"{hidden} {rules} {seen.decode()}".encode())
+    text = read(tmp_path, "a.pdf", data.replace(b"/Helvetica", b"/Courier"))
+    assert "tickets cost 30 euros." in text
+    assert SPACED[0] in text
+    assert "40 euros" not in text
+
+
 @pytest.mark.parametrize("back", ['<w:shd w:fill="0000FF"/>', '<w:highlight w:val="red"/>'])
 def test_white_words_on_a_dark_ground(tmp_path: Path, back: str) -> None:
     white = '<w:color w:val="FFFFFF"/>'

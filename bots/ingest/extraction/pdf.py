@@ -233,10 +233,10 @@ def _pages(
             spans = document.extract_spans(number)
         if errors_logged:
             damaged.add(number)
-        spans = visible_text.spans(number, spans)
-        spans = pdf_spaces.with_spaces(document, number, spans)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
+        spans = visible_text.spans(number, spans, rules)
+        spans = pdf_spaces.with_spaces(document, number, spans)
         lines = pdf_layout.pieces(spans, rules)
         lines = [
             line.with_text(_LIGATURE.sub(_letters, clean(without_struck(line.text))))
