@@ -354,6 +354,31 @@ def test_words_of_a_pdf_that_are_placed_one_by_one(
     assert read(tmp_path, "a.pdf", data) == "[] " + "\n".join(lines)
 
 
+def placed_letters(line: str, *, y: int, space: float, decimals: int) -> bytes:
+    """A line in Helvetica whose letters are each placed as a text of their own."""
+    widths = {"f": 278, "i": 222, "k": 500, "l": 222, "m": 833, "r": 333, "s": 500, "t": 278}
+    widths |= {"c": 500, "v": 500, "w": 722, "y": 500, "A": 667, "T": 611, ".": 278}
+    x, shown = 60.0, ""
+    for letter in line:
+        if letter != " ":
+            shown += f"BT /F1 11 Tf 1 0 0 1 {x:.{decimals}f} {y} Tm ({letter}) Tj ET "
+        x += 11 * (space if letter == " " else widths.get(letter, 556) / 1000)
+    return shown.encode()
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 4])
+@pytest.mark.parametrize("space", [0.25, 0.278, 0.333])
+def test_letters_of_a_pdf_that_are_placed_one_by_one(
+    tmp_path: Path, *, space: float, decimals: int
+) -> None:
+    lines = ["The tower was built on the hill in the year 1931.", "A 2 hour tour costs 8 euros."]
+    shown = b"\n".join(
+        placed_letters(line, y=700 - 18 * n, space=space, decimals=decimals)
+        for n, line in enumerate(lines)
+    )
+    assert read(tmp_path, "a.pdf", pdf_bytes(shown)) == "[] " + "\n".join(lines)
+
+
 def test_letters_of_a_pdf_that_are_spaced_evenly_stay_a_word(tmp_path: Path) -> None:
     letters = placed_words("D O N A T I O N S", y=742, space=0.16, glyphs=True)
     shown = b"\n".join([drawn((60, 760, SPACED[0])), letters, drawn((60, 724, SPACED[1]))])
