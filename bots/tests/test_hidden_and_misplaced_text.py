@@ -8,7 +8,7 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
+from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import pptx_bytes, shape, slide, words, xlsx_bytes
 from bots.tests.test_open_formats import odt
@@ -417,6 +417,37 @@ def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> No
     assert glued not in shown
     assert all(line in shown for line in SPACED[:7])
     assert "1 of 1 pages have lines without spaces" in text.warning
+
+
+@pytest.mark.parametrize(
+    "glued",
+    [
+        "A guided tour of the dome takesninetyminutesandcostseighteuros.",
+        "Aguidedtourofthedometakesninety minutes and costs eight euros.",
+        "Aguidedtourofthedome takesninetyminutes andcostseighteuros.",
+    ],
+)
+def test_a_line_of_a_pdf_that_is_partly_glued(tmp_path: Path, glued: str) -> None:
+    lines = [*SPACED[:4], glued, *SPACED[4:7]]
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes(drawn(*((60, 760 - 18 * n, line) for n, line in enumerate(lines)))))
+    text = extraction.extract(path, file_name="a.pdf")
+    shown = "\n".join(section.text for section in text.sections)
+    assert glued not in shown
+    assert all(line in shown for line in SPACED[:7])
+    assert "1 of 1 pages have lines without spaces" in text.warning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The company handles the internationalization of the dichlorodifluoromethane market.",
+        "The office of the Rechtsschutzversicherungsgesellschaft in Berlin opens at nine.",
+        "Die Donaudampfschifffahrtsgesellschaft verkauft die Jahreskarten am Hafen.",
+    ],
+)
+def test_a_long_word_in_a_line_is_not_glued(text: str) -> None:
+    assert not glued_words(text)
 
 
 @pytest.mark.parametrize(

@@ -295,8 +295,9 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
     columns, rows = frame.on(picture, (x, y, width, height))
     lowest, highest = [255] * 3, [0] * 3
-    for row, part in ((row, part) for row in rows for part in _outside(columns, ruled.get(row))):
-        start = 4 * picture.width * row
+    parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row)))
+    for at, part in parts:
+        start = 4 * picture.width * at
         pixels = picture.data[start + 4 * part.start : start + 4 * part.stop]
         for colour in range(3):
             values = pixels[colour::4]
