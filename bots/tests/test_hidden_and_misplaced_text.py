@@ -8,7 +8,7 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
+from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import pptx_bytes, shape, slide, words, xlsx_bytes
 from bots.tests.test_open_formats import odt
@@ -109,6 +109,18 @@ def test_struck_out_words_leave_no_torn_sentence(tmp_path: Path, written: str, s
         struck_pdf(tmp_path, before, struck, after),
     ]
     assert [text.partition("] ")[2] for text in texts] == [shown] * len(texts)
+
+
+@pytest.mark.parametrize("look", ["3 Tr", "1 1 1 rg"])
+def test_a_rule_through_a_hidden_line_does_not_show_it(tmp_path: Path, look: str) -> None:
+    hidden = f"{look} {drawn((60, 660, 'SECRET: tickets cost 40 euros.')).decode()} 0 Tr 0 g"
+    rules = "0 G 60 663 m 99 663 l S 60 703.5 m 99 703.5 l S 60 639 m 300 639 l S"
+    seen = drawn((60, 700, "Ferry: tickets cost 30 euros."), (60, 640, SPACED[0]))
+    data = pdf_bytes(f"{hidden} {rules} {seen.decode()}".encode())
+    text = read(tmp_path, "a.pdf", data.replace(b"/Helvetica", b"/Courier"))
+    assert "tickets cost 30 euros." in text
+    assert SPACED[0] in text
+    assert "40 euros" not in text
 
 
 @pytest.mark.parametrize("back", ['<w:shd w:fill="0000FF"/>', '<w:highlight w:val="red"/>'])
@@ -342,6 +354,31 @@ def test_words_of_a_pdf_that_are_placed_one_by_one(
     assert read(tmp_path, "a.pdf", data) == "[] " + "\n".join(lines)
 
 
+def placed_letters(line: str, *, y: int, space: float, decimals: int) -> bytes:
+    """A line in Helvetica whose letters are each placed as a text of their own."""
+    widths = {"f": 278, "i": 222, "k": 500, "l": 222, "m": 833, "r": 333, "s": 500, "t": 278}
+    widths |= {"c": 500, "v": 500, "w": 722, "y": 500, "A": 667, "T": 611, ".": 278}
+    x, shown = 60.0, ""
+    for letter in line:
+        if letter != " ":
+            shown += f"BT /F1 11 Tf 1 0 0 1 {x:.{decimals}f} {y} Tm ({letter}) Tj ET "
+        x += 11 * (space if letter == " " else widths.get(letter, 556) / 1000)
+    return shown.encode()
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 4])
+@pytest.mark.parametrize("space", [0.25, 0.278, 0.333])
+def test_letters_of_a_pdf_that_are_placed_one_by_one(
+    tmp_path: Path, *, space: float, decimals: int
+) -> None:
+    lines = ["The tower was built on the hill in the year 1931.", "A 2 hour tour costs 8 euros."]
+    shown = b"\n".join(
+        placed_letters(line, y=700 - 18 * n, space=space, decimals=decimals)
+        for n, line in enumerate(lines)
+    )
+    assert read(tmp_path, "a.pdf", pdf_bytes(shown)) == "[] " + "\n".join(lines)
+
+
 def test_letters_of_a_pdf_that_are_spaced_evenly_stay_a_word(tmp_path: Path) -> None:
     letters = placed_words("D O N A T I O N S", y=742, space=0.16, glyphs=True)
     shown = b"\n".join([drawn((60, 760, SPACED[0])), letters, drawn((60, 724, SPACED[1]))])
@@ -380,6 +417,37 @@ def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> No
     assert glued not in shown
     assert all(line in shown for line in SPACED[:7])
     assert "1 of 1 pages have lines without spaces" in text.warning
+
+
+@pytest.mark.parametrize(
+    "glued",
+    [
+        "A guided tour of the dome takesninetyminutesandcostseighteuros.",
+        "Aguidedtourofthedometakesninety minutes and costs eight euros.",
+        "Aguidedtourofthedome takesninetyminutes andcostseighteuros.",
+    ],
+)
+def test_a_line_of_a_pdf_that_is_partly_glued(tmp_path: Path, glued: str) -> None:
+    lines = [*SPACED[:4], glued, *SPACED[4:7]]
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes(drawn(*((60, 760 - 18 * n, line) for n, line in enumerate(lines)))))
+    text = extraction.extract(path, file_name="a.pdf")
+    shown = "\n".join(section.text for section in text.sections)
+    assert glued not in shown
+    assert all(line in shown for line in SPACED[:7])
+    assert "1 of 1 pages have lines without spaces" in text.warning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The company handles the internationalization of the dichlorodifluoromethane market.",
+        "The office of the Rechtsschutzversicherungsgesellschaft in Berlin opens at nine.",
+        "Die Donaudampfschifffahrtsgesellschaft verkauft die Jahreskarten am Hafen.",
+    ],
+)
+def test_a_long_word_in_a_line_is_not_glued(text: str) -> None:
+    assert not glued_words(text)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bots.language import known_words
 from bots.language.normalization import UNSPACED
 
 # A text is judged in windows of this many letters, so that a single paragraph is noticed.
@@ -15,6 +16,12 @@ _MIN_LETTERS, _MIN_MARKED = 70, 20
 # inside, the mean length of words, weighted by their letters, may be at most this limit. The mean
 # is 6 to 11 in running text, and 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
+# A word of at least 20 letters is glued if it is not known and splits into at least this many known
+# words. Only pages of English are judged so: most of their words are known, and few are compounds.
+_MIN_GLUED, _MIN_KNOWN_SHARE = 5, 0.7
+# So many words of a page tell whether it is in English.
+_MAX_JUDGED = 200
+_LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{20,44}(?![^\W\d_])")
 # A shorter token may well contain a mark: "e.g.", "YouTube".
 _LONG = 20
 # The longest words in use have fewer letters, even in German and Finnish.
@@ -56,6 +63,36 @@ def is_glued(line: str) -> bool:
     if any(length >= _TOO_LONG for length, _ in _words(line)):
         return True
     return bool(_JOINED.search(line)) and lacks_spaces(line)
+
+
+def glued_words(text: str) -> set[str]:
+    """The words of a text that are several words without spaces between them."""
+    found = {word for token in text.split() if not _CODE.search(token)
+             for word in _LONG_WORD.findall(token) if word[1:].islower()}  # fmt: skip
+    if not found:
+        return set()
+    others = [word for word in text.split() if word.isalpha()][:_MAX_JUDGED]
+    known = sum(known_words.is_word(word, "en") for word in others)
+    if known < _MIN_KNOWN_SHARE * len(others):
+        return set()
+    # The pieces of a chemical name are shorter than words.
+    return {word for word in found if _MIN_GLUED <= _known_words_in(word) <= len(word) / 3}
+
+
+def _known_words_in(text: str) -> int:
+    """The smallest number of English words of which a text consists; 0 if there is none."""
+    counts = {0: 0}
+    for end in range(1, len(text) + 1):
+        found = [
+            counts[start] + 1
+            for start in range(max(0, end - _LONG), end)
+            if start in counts
+            and (end - start > 1 or text[start] in "aAI")
+            and known_words.is_word(text[start:end], "en")
+        ]
+        if found:
+            counts[end] = min(found)
+    return counts.get(len(text), 0)
 
 
 def _words(text: str) -> Iterator[tuple[int, bool]]:

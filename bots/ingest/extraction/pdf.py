@@ -19,7 +19,7 @@ from bots.ingest.extraction.document import (
     clean,
     without_struck,
 )
-from bots.ingest.extraction.missing_spaces import is_glued, lacks_spaces
+from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -140,7 +140,12 @@ def _spaced_lines(lines: list[Line]) -> list[Line]:
     judged = " ".join(line.text for number, line in enumerate(lines) if number not in single)
     if lacks_spaces(judged):
         return []
-    return [line for line, is_without in zip(lines, glued[1:], strict=False) if not is_without]
+    lumps = glued_words(judged)
+    return [
+        line
+        for line, is_without in zip(lines, glued[1:], strict=False)
+        if not (is_without or any(lump in line.text for lump in lumps))
+    ]
 
 
 def _named(found: Collection[int]) -> str:
@@ -233,10 +238,10 @@ def _pages(
             spans = document.extract_spans(number)
         if errors_logged:
             damaged.add(number)
-        spans = visible_text.spans(number, spans)
-        spans = pdf_spaces.with_spaces(document, number, spans)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
+        spans = visible_text.spans(number, spans, rules)
+        spans = pdf_spaces.with_spaces(document, number, spans)
         lines = pdf_layout.pieces(spans, rules)
         lines = [
             line.with_text(_LIGATURE.sub(_letters, clean(without_struck(line.text))))

@@ -1,16 +1,20 @@
-"""Finds the spaces of a PDF page that are not drawn, by the gaps between its letters."""
+"""Finds the spaces of a PDF page that are not drawn, by the gaps between its letters.
+
+pdf_oxide joins words that a file places one by one, and tears words whose letters are placed so.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from statistics import median_low
 from typing import Any
 
 # In multiples of the font size: a gap is a space if it is at least _WIDER wider than the usual gap
 # between the letters of its word, and at least _JUMP wider than every gap that is no space.
-_WIDER, _JUMP = 0.1, 0.08
+# A space that is not drawn is none if its gap differs by at most _SAME from the usual gap.
+_WIDER, _JUMP, _SAME = 0.1, 0.08, 0.04
 # In points: how far a letter may be from where its text begins.
 _TOLERANCE = 0.5
 
@@ -26,19 +30,21 @@ class SpacedText:
 
 
 def with_spaces(document: Any, number: int, spans: Sequence[Any]) -> Sequence[Any]:
-    """Add spaces to the spans of a page wherever letters are as far apart as words.
+    """Put the spaces of a page where its letters are as far apart as words.
 
-    pdf_oxide joins words that a file places one by one. Rotated text is left as it is.
+    Spaces that are drawn stay. Rotated text is left as it is.
     """
-    if not any(map(_has_gaps, spans)):
+    if not any(map(_is_misfit, spans)):
         return spans
     rows: dict[int, list[Any]] = defaultdict(list)
     for letter in document.extract_chars(number):
-        if letter.char.strip():
-            rows[round(letter.bbox[1])].append(letter)
-    for row in rows.values():
+        rows[round(letter.bbox[1])].append(letter)
+    after_space = set[int]()
+    for at, row in rows.items():
         row.sort(key=_left)
-    return [_spaced(span, rows) if _has_gaps(span) else span for span in spans]
+        after_space |= {id(right) for left, right in pairwise(row) if not left.char.strip()}
+        rows[at] = [letter for letter in row if letter.char.strip()]
+    return [_spaced(span, rows, after_space) if _is_misfit(span) else span for span in spans]
 
 
 def _left(letter: Any) -> float:
@@ -49,16 +55,17 @@ def _right(letter: Any) -> float:
     return float(letter.bbox[0] + letter.bbox[2])
 
 
-def _has_gaps(span: Any) -> bool:
-    """Whether a span is wider than its letters."""
-    gaps = span.bbox[2] - sum(span.char_widths)
-    return bool(span.bbox == span.page_bbox and gaps >= _WIDER * span.bbox[3] > 0)
+def _is_misfit(span: Any) -> bool:
+    """Whether a span is wider or narrower than its letters and spaces."""
+    difference = abs(span.bbox[2] - sum(span.char_widths))
+    return bool(span.bbox == span.page_bbox and difference >= _WIDER * span.bbox[3] > 0)
 
 
-def _spaced(span: Any, rows: dict[int, list[Any]]) -> Any:
+def _spaced(span: Any, rows: dict[int, list[Any]], after_space: set[int]) -> Any:
     drawn = span.text.split()
-    words = [part for word in _letters(span, drawn, rows) for part in _parts(word, span.bbox[3])]
-    if len(words) == len(drawn) or not words:
+    whole = _untorn(_letters(span, drawn, rows), span.bbox[3], after_space)
+    words = [part for word in whole for part in _parts(word, span.bbox[3])]
+    if not words or [len(word) for word in words] == [len(word) for word in drawn]:
         return span
     widths: list[float] = []
     for word, following in pairwise([*words, []]):
@@ -90,9 +97,33 @@ def _letters(span: Any, words: Sequence[str], rows: dict[int, list[Any]]) -> lis
     return []
 
 
+def _untorn(words: Sequence[list[Any]], size: float, after_space: set[int]) -> Sequence[list[Any]]:
+    """Join the words that are as close to each other as letters, without a drawn space."""
+    gaps = [_gap(left, right, size) for left, right in pairwise(chain(*words))]
+    usual = median_low(gaps) if gaps else 0.0
+    if usual >= _WIDER:
+        return words  # The usual gap may be that between words of a letter each.
+    joined: list[list[Any]] = []
+    for word in words:
+        is_torn = (
+            bool(joined)
+            and id(word[0]) not in after_space
+            and abs(_gap(joined[-1][-1], word[0], size) - usual) <= _SAME
+        )
+        if is_torn:
+            joined[-1] += word
+        else:
+            joined.append([*word])
+    return joined
+
+
+def _gap(left: Any, right: Any, size: float) -> float:
+    return (_left(right) - _right(left)) / size
+
+
 def _parts(word: Sequence[Any], size: float) -> list[list[Any]]:
     """Split the letters of a word where the gap between two of them is a space."""
-    gaps = [(_left(right) - _right(left)) / size for left, right in pairwise(word)]
+    gaps = [_gap(left, right, size) for left, right in pairwise(word)]
     if not gaps:
         return [list(word)]
     usual = median_low(gaps)

@@ -21,6 +21,8 @@ _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
 _CONTRAST = 10
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
+# In points: how far above and below its middle a rule is drawn.
+_HALF_RULE = 1
 # Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
 # pdf_oxide has a font of its own for Latin, Greek and Cyrillic letters, of which this is the last.
@@ -173,6 +175,21 @@ class _Frame(NamedTuple):
         return _pixel_range(xs, picture.width), _pixel_range(ys, picture.height)
 
 
+# The columns that rules cover in each row of a picture.
+_Ruled = dict[int, list[range]]
+
+
+def _ruled(picture: Any, frame: _Frame, drawn: pdf_layout.Rules) -> _Ruled:
+    """Where a picture shows rules; a rule through a hidden text does not make it visible."""
+    ruled: _Ruled = {}
+    for y, start, end in drawn.thin if picture is not None else ():
+        box = (start, y - _HALF_RULE, end - start, 2 * _HALF_RULE)
+        columns, rows = frame.on(picture, box)
+        for row in rows:
+            ruled.setdefault(row, []).append(columns)
+    return ruled
+
+
 def _pixel_range(span: Sequence[float], size: int) -> range:
     return range(max(0, int(span[0] * size)), min(size, int(span[1] * size) + 1))
 
@@ -193,7 +210,12 @@ class VisibleText:
         # Fonts with visible letters on an earlier page, which this machine can therefore draw.
         self._drawn_fonts = set[str]()
 
-    def spans(self, number: int, spans: Iterable[Any]) -> list[Any]:
+    def spans(
+        self,
+        number: int,
+        spans: Iterable[Any],
+        drawn: pdf_layout.Rules = pdf_layout.Rules(),  # noqa: B008 - frozen
+    ) -> list[Any]:
         """The visible spans of a page."""
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):
@@ -202,18 +224,21 @@ class VisibleText:
         if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
             return spans
         picture = _drawn(self._document, number, frame)
+        ruled = _ruled(picture, frame, drawn)
         unseen = [
             span
             for span in spans
-            if _letters(span) >= _MIN_LETTERS and not _is_on(picture, frame, span)
+            if _letters(span) >= _MIN_LETTERS and not _is_on(picture, frame, span, ruled)
         ]
-        unseen = self._unseen_without_groups(number, unseen, frame)
+        unseen = self._unseen_without_groups(number, unseen, frame, ruled)
         hidden = {id(span) for span in unseen}
         self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
         hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
         return [span for span in spans if id(span) not in hidden]
 
-    def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
+    def _unseen_without_groups(
+        self, number: int, spans: list[Any], frame: _Frame, ruled: _Ruled
+    ) -> list[Any]:
         """The spans that are invisible even if transparency groups are left out.
 
         pdf_oxide draws transparency groups opaque, so they may cover visible text.
@@ -223,7 +248,7 @@ class VisibleText:
             return spans
         with suppress(*_errors()):
             picture = _drawn(_without_groups(self._reader, page), 0, frame)
-            return [span for span in spans if not _is_on(picture, frame, span)]
+            return [span for span in spans if not _is_on(picture, frame, span, ruled)]
         return []
 
     def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
@@ -262,7 +287,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
     return None
 
 
-def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
+def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     """Whether a text is visible: its pixels differ in color. True if there is no picture."""
     if picture is None:
         return True
@@ -270,9 +295,10 @@ def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
     width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
     columns, rows = frame.on(picture, (x, y, width, height))
     lowest, highest = [255] * 3, [0] * 3
-    for row in rows if columns else ():
-        start = 4 * picture.width * row
-        pixels = picture.data[start + 4 * columns.start : start + 4 * columns.stop]
+    parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row)))
+    for at, part in parts:
+        start = 4 * picture.width * at
+        pixels = picture.data[start + 4 * part.start : start + 4 * part.stop]
         for colour in range(3):
             values = pixels[colour::4]
             lowest[colour] = min(lowest[colour], *values)
@@ -280,6 +306,17 @@ def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
             if highest[colour] - lowest[colour] >= _CONTRAST:
                 return True
     return False
+
+
+def _outside(columns: range, ruled: Iterable[range] | None) -> Iterator[range]:
+    """The parts of `columns` that no rule covers."""
+    start = columns.start
+    for rule in sorted(ruled or (), key=lambda rule: rule.start):
+        if start < min(rule.start, columns.stop):
+            yield range(start, min(rule.start, columns.stop))
+        start = max(start, rule.stop)
+    if start < columns.stop:
+        yield range(start, columns.stop)
 
 
 def _is_group(drawn: Any) -> bool:
