@@ -288,6 +288,35 @@ def test_a_picture_keeps_its_words_whatever_its_type_says(nobody, number, kind):
     assert arrived(nobody, PATHS["chatapp"], body) == WORDS
 
 
+def in_a_string(channel: str, raw: str) -> dict[str, Any]:
+    """A callback with JSON in a string."""
+    if channel == "chatapp":
+        form = {"type": "nfm_reply", "nfm_reply": {"response_json": raw}}
+        part = message(type="interactive", text=None, interactive=form)
+        return of_chatapp(messages=[part])
+    if channel == "localapp":
+        return of_localapp(
+            "user_send_link",
+            {"msg_id": "m1", "attachments": [{"type": "link", "payload": {"description": raw}}]},
+        )
+    return of_telegram(text=None, web_app_data={"data": raw})
+
+
+@pytest.mark.parametrize("channel", ["chatapp", "localapp", "telegram"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        '"phone": "\\ud83d x"', '"phone": "a\\u0000b"', '"a\\u0000b\\ud83d": "x"',
+        f'"phone": {"9" * 5_000}', '"phone": NaN', f'"phone": {"[" * 900}{"]" * 900}',
+    ],
+)  # fmt: skip
+def test_json_in_a_string_keeps_its_words(request, nobody, channel, beside):
+    request.getfixturevalue(CONNECTED[channel])
+    raw = f'{{"caption": "{WORDS}", {beside}}}'
+    assert WORDS in arrived(nobody, PATHS[channel], in_a_string(channel, raw))
+    assert InboundItem.objects.get().outcome == Outcome.PROCESSED
+
+
 def test_a_message_of_telegram_without_a_number_keeps_the_words(nobody, telegram_bot):
     for _ in range(2):
         body = of_telegram(message_id={"a": 1})
