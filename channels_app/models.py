@@ -347,6 +347,12 @@ class InboundItem(models.Model):
                 condition=~models.Q(awaited_message_id=""),
                 name="inbound_item_waiting",
             ),
+            # Whether an item that arrives again still waits.
+            models.Index(
+                fields=["channel", "account_id", "key"],
+                condition=models.Q(outcome="waiting"),
+                name="inbound_waiting_by_key",
+            ),
             # The waiting items of a customer, and of an account.
             models.Index(
                 fields=["customer_key", "id"],

@@ -101,6 +101,22 @@ def test_a_wrong_file_is_left_out_and_named(ann, bot, data, name, kind):
     assert stored_files() == before
 
 
+@pytest.mark.parametrize("name", ["..", ".", "a/..", "/", "\u202e"])
+def test_a_file_without_a_readable_name_keeps_its_position(ann, bot, name):
+    head = 'Content-Disposition: form-data; name="files"; filename="{}"\r\n\r\n'
+    parts = [(name, "MZ\0"), ("", ""), ("empty.txt", ""), ("hours.txt", TEXT.decode())]
+    body = "".join(f"--b\r\n{head.format(shown)}{data}\r\n" for shown, data in parts)
+    reply = ann.browser.post(
+        path(bot), f"{body}--b--\r\n".encode(), headers=ann.headers,
+        content_type="multipart/form-data; boundary=b",
+    )  # fmt: skip
+    assert reply.status_code == 202
+    refused = [(item["position"], item["file_name"]) for item in reply.json()["refused"]]
+    # A form without a chosen file has a part with an empty name, which is no file.
+    assert refused == [(0, "file"), (1, "empty.txt")]
+    assert [item["file_name"] for item in reply.json()["items"]] == ["hours.txt"]
+
+
 @pytest.mark.parametrize("name", ["../../etc/hours.txt", "x" * 300 + ".txt", "a\u202etxt.txt"])
 def test_hostile_file_names(ann, bot, name):
     (document,) = ann.upload(path(bot), files=[file(name=name)]).json()["items"]

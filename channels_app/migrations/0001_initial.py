@@ -219,6 +219,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='inbounditem',
+            index=models.Index(condition=models.Q(('outcome', 'waiting')), fields=['channel', 'account_id', 'key'], name='inbound_waiting_by_key'),
+        ),
+        migrations.AddIndex(
+            model_name='inbounditem',
             index=models.Index(condition=models.Q(('outcome', 'waiting')), fields=['customer_key', 'id'], name='inbound_waiting_of_customer'),
         ),
         migrations.AddIndex(

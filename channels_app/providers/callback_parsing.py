@@ -63,6 +63,11 @@ def parse(raw: bytes) -> Any:
     return None
 
 
+def parse_string(text: str) -> Any:
+    """The parsed JSON in a string of a callback, or None; as tolerant and as clean as `parse`."""
+    return parse(text.encode("utf-8", "replace"))
+
+
 def key_of(kind: str, *parts: Any) -> str:
     """The key of an item from the values that identify it, hashed if too long for the column."""
     words = [part.isoformat() if isinstance(part, datetime) else str(part) for part in parts]

@@ -1,10 +1,9 @@
 """Build the `lines` of a message from what providers send besides the customer's text."""
 
-import json
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
+from channels_app.providers.callback_parsing import parse_string
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from chats.services.core.channel_context import Kind, Line
 
@@ -27,8 +26,7 @@ def line(kind: Kind, text: str = "", *, url: str = "") -> Line:
 def of_form(answers: Any) -> list[Line]:
     """A line for each answer in a form, such as "Rating: Excellent"."""
     if isinstance(answers, str):
-        with suppress(ValueError, RecursionError):
-            answers = json.loads(answers)
+        answers = parse_string(answers)
     return [
         line("answer", f"{label_of(name)}: {shown}")
         for name, value in as_dict(answers).items()

@@ -91,7 +91,7 @@ def store(
 def _rows(
     callback: InboundCallback, numbered: Sequence[Numbered], connection: ChannelConnection | None
 ) -> list[InboundItem]:
-    known = _processed(callback.channel, [item for _, item in numbered]) if connection else set()
+    known = _received(callback.channel, [item for _, item in numbered]) if connection else set()
     rows = list[InboundItem]()
     for position, item in numbered:
         row = InboundItem(
@@ -113,15 +113,17 @@ def _rows(
     return rows
 
 
-def _processed(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of the items that were already processed. All items belong to one account."""
+def _received(channel: str, items: Sequence[Item]) -> set[str]:
+    """The keys of the items that wait or were already processed, at any connection: a repeated
+    item belongs to the connection that received it first. All items belong to one account."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
         key__in=[item.key for item in items],
-        outcome=Outcome.PROCESSED,
-    )
-    return set(rows.values_list("key", flat=True))
+    ).values_list("key", flat=True)
+    # Each half has its own partial index.
+    waiting = rows.filter(outcome=Outcome.WAITING)
+    return set(waiting.union(rows.filter(outcome=Outcome.PROCESSED), all=True))
 
 
 def _enqueue(

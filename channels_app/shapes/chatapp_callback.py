@@ -57,8 +57,8 @@ class ChatappMedia(Tolerant):
 class ChatappLocation(Tolerant):
     """A place."""
 
-    latitude: float = Field(ge=-90, le=90, description="Degrees north, -90..90.")
-    longitude: float = Field(ge=-180, le=180, description="Degrees east, -180..180.")
+    latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, -90..90.")
+    longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, -180..180.")
     name: str | None = Field(None, description="The name of the place.")
     address: str | None = Field(None, description="Its address.")
 
@@ -110,7 +110,9 @@ class ChatappMessage(Tolerant):
     to_user_id: ProviderId | None = Field(
         None, description="The customer's id at the business; only in echoes."
     )
-    id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
+    id: ProviderId | None = Field(
+        None, min_length=1, description="The provider's id of the message."
+    )
     timestamp: str | None = Field(
         None,
         max_length=16,

@@ -28,7 +28,6 @@ def test_mutated_bodies_are_accepted_and_counted(request, bot, ann, channel, con
         ("page", "/socialnet/webhook", event({"message": {"mid": "m_1"}}, user=TOO_LONG)),
         ("page", "/socialnet/webhook", event({"reaction": {"mid": TOO_LONG, "action": "react"}})),
         ("account", "/photoapp/webhook", of_photoapp({"read": {"mid": TOO_LONG}})),
-        ("number", "/chatapp/webhook", of_chatapp(messages=[message(id=TOO_LONG)])),
         ("number", "/chatapp/webhook", of_chatapp(messages=[message(**{"from": "8" * 301})])),
         ("oa", "/localapp/callback", of_localapp(message={"msg_id": TOO_LONG})),
         ("oa", "/localapp/callback", of_localapp(sender={"id": TOO_LONG})),

@@ -177,6 +177,34 @@ def test_each_message_of_a_page_that_moves_is_stored_where_it_came(nobody, page,
     ]  # fmt: skip
 
 
+def test_a_repeated_message_belongs_to_where_it_came_first_though_it_still_waits(
+    nobody, page, theirs
+):
+    post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
+    give_to(theirs)
+    post_signed(nobody, "/socialnet/webhook", crowded([5]))
+    # The job of the small body comes first.
+    for row in Job.objects.filter(state="queued").order_by("-pk"):
+        leases.run(row.pk)
+    run_waiting()
+    stored = Message.objects.filter(sender_type="customer")
+    assert set(stored.values_list("client", flat=True)) == {page.client_id}
+    assert len(texts()) == 12
+    assert outcomes() == [Outcome.DUPLICATE] + [Outcome.PROCESSED] * 12
+
+
+def test_a_message_repeated_at_another_client_stays_that_of_an_erased_connection(
+    nobody, page, theirs
+):
+    post_signed(nobody, "/socialnet/webhook", crowded([5]))
+    ChannelConnection.objects.filter(pk=page.pk).delete()
+    give_to(theirs)
+    post_signed(nobody, "/socialnet/webhook", crowded([5]))
+    run_waiting()
+    inbound_queue.enqueue_forgotten()
+    assert (texts(), outcomes()) == ([], [Outcome.DUPLICATE, Outcome.UNKNOWN_ACCOUNT])
+
+
 def test_what_an_erased_connection_received_is_stored_nowhere(nobody, page, theirs):
     post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
     ChannelConnection.objects.filter(pk=page.pk).delete()

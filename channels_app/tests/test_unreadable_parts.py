@@ -107,6 +107,31 @@ def test_a_text_of_chatapp_stays_beside_any_field(nobody, number, beside):
     assert arrived(nobody, "/chatapp/webhook", body) == WORDS
 
 
+@pytest.mark.parametrize("unreadable", [[1], {"a": 1}, None, True, "", "x" * 301])
+def test_a_text_of_chatapp_without_an_id_is_stored_once(nobody, number, unreadable):
+    body = of_chatapp(messages=[message(text={"body": WORDS}) | {"id": unreadable}])
+    for _ in range(2):
+        assert arrived(nobody, "/chatapp/webhook", body) == WORDS
+    assert InboundItem.objects.filter(outcome=Outcome.DUPLICATE).count() == 1
+
+
+def test_a_place_without_readable_degrees_keeps_its_name(nobody, number, telegram_bot):
+    at = {"latitude": "north", "longitude": 106.7, "name": WORDS}
+    body = of_chatapp(messages=[message(type="location", text=None, location=at)])
+    assert arrived(nobody, PATHS["chatapp"], body) == WORDS
+    Message.objects.all().delete()
+    body = of_telegram(text=None, location=at, venue={"title": WORDS})
+    assert arrived(nobody, PATHS["telegram"], body) == WORDS
+
+
+@pytest.mark.parametrize("kind", [["button_reply"], None, "image"])
+def test_a_tap_keeps_its_title_whatever_its_type_says(nobody, number, kind):
+    tap = {"type": kind, "button_reply": {"id": "b1", "title": WORDS}}
+    body = of_chatapp(messages=[message(type="interactive", text=None, interactive=tap)])
+    assert arrived(nobody, PATHS["chatapp"], body) == WORDS
+    assert Message.objects.get(sender_type="customer").metadata["payload"] == "b1"
+
+
 def test_a_question_of_a_product_keeps_its_words(nobody, oa):
     body = of_localapp("user_asking_product", {"msg_id": "m1", "text": WORDS, "product": 5})
     assert arrived(nobody, "/localapp/callback", body) == WORDS
@@ -286,6 +311,35 @@ def test_a_picture_keeps_its_words_whatever_its_type_says(nobody, number, kind):
     image = {"id": "9", "mime_type": "image/jpeg", "caption": WORDS}
     body = of_chatapp(messages=[message(type=kind, text=None, image=image)])
     assert arrived(nobody, PATHS["chatapp"], body) == WORDS
+
+
+def in_a_string(channel: str, raw: str) -> dict[str, Any]:
+    """A callback with JSON in a string."""
+    if channel == "chatapp":
+        form = {"type": "nfm_reply", "nfm_reply": {"response_json": raw}}
+        part = message(type="interactive", text=None, interactive=form)
+        return of_chatapp(messages=[part])
+    if channel == "localapp":
+        return of_localapp(
+            "user_send_link",
+            {"msg_id": "m1", "attachments": [{"type": "link", "payload": {"description": raw}}]},
+        )
+    return of_telegram(text=None, web_app_data={"data": raw})
+
+
+@pytest.mark.parametrize("channel", ["chatapp", "localapp", "telegram"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        '"phone": "\\ud83d x"', '"phone": "a\\u0000b"', '"a\\u0000b\\ud83d": "x"',
+        f'"phone": {"9" * 5_000}', '"phone": NaN', f'"phone": {"[" * 900}{"]" * 900}',
+    ],
+)  # fmt: skip
+def test_json_in_a_string_keeps_its_words(request, nobody, channel, beside):
+    request.getfixturevalue(CONNECTED[channel])
+    raw = f'{{"caption": "{WORDS}", {beside}}}'
+    assert WORDS in arrived(nobody, PATHS[channel], in_a_string(channel, raw))
+    assert InboundItem.objects.get().outcome == Outcome.PROCESSED
 
 
 def test_a_message_of_telegram_without_a_number_keeps_the_words(nobody, telegram_bot):

@@ -9,12 +9,11 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import context_lines, events
-from channels_app.providers.callback_parsing import key_of, moment, unsupported
+from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.chatapp import errors, news
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
-from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
 from channels_app.shapes.graph_callback import Tolerant
 from chats.services.core.channel_context import Line
@@ -25,6 +24,8 @@ _FILES: dict[str, Any] = {
 _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_user_id"}
 # Message types that contain no message from a customer.
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
+# The fields of an interactive message that contain what the customer chose.
+_REPLIES = ("button_reply", "list_reply", "nfm_reply", "call_permission_reply")
 _MAX_ID = 300
 _NUMBER = ("phone_number_id", "display_phone_number")
 # Account events that need a person's attention, and what to tell the person.
@@ -146,7 +147,7 @@ def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> ev
     common = {
         "account_id": origin.account_id,
         "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
-        "key": key_of("message", message.id),
+        "key": key_of("message", message.id or repr(raw)),
         "user_id": user_id,
         "alternate_user_id": number if number.isdigit() and number != user_id else "",
     }
@@ -232,7 +233,7 @@ def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
     if message.context and message.context.forwarded:
         metadata["forwarded"] = True
     if message.type == "interactive" and message.interactive:
-        reply = as_dict(message.interactive.get(as_text(message.interactive.get("type"))))
+        reply = as_dict(_reply(message.interactive))
         metadata |= {"payload": reply.get("id"), "form": reply.get("response_json")}
     if message.type == "button" and message.button:
         metadata["payload"] = message.button.get("payload")
@@ -276,7 +277,8 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
         return events.Content(text=file.caption or "", files=[shown])
     if message.type == "location" and (at := message.location):
         names = ", ".join(filter(None, [at.name, at.address]))
-        return events.Content(place=Place(at.latitude, at.longitude, names))
+        place = place_of(at.latitude, at.longitude, names)
+        return events.Content(text="" if place else names, place=place)
     if message.type == "interactive" and message.interactive:
         return _tapped(message.interactive)
     if message.type == "button" and (button := message.button):
@@ -292,8 +294,14 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
     return events.Content()
 
 
+def _reply(interactive: dict[str, Any]) -> Any:
+    """What the customer chose, even if `type` is unreadable; None if nothing."""
+    names = (as_text(interactive.get("type")), *_REPLIES)
+    return next((interactive[name] for name in names if interactive.get(name) is not None), None)
+
+
 def _tapped(interactive: dict[str, Any]) -> events.Content:
-    reply = interactive.get(as_text(interactive.get("type")))
+    reply = _reply(interactive)
     if interactive.get("type") == "product" or reply is None:
         return _unsolicited(interactive)
     if not isinstance(reply, dict):
@@ -304,7 +312,7 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
         return events.Content(
             lines=answers or [context_lines.line("answer", as_text(reply.get("body")))]
         )
-    if interactive.get("type") == "call_permission_reply":
+    if reply is interactive.get("call_permission_reply"):
         is_allowed = as_text(reply.get("response")) == "accept"
         return events.Content(
             lines=[context_lines.line("call_allowed" if is_allowed else "call_refused")]
@@ -344,6 +352,8 @@ def _goods(order: dict[str, Any]) -> list[str]:
 
 def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
     """What somebody sent, edited or unsent in the business's phone app."""
+    if message.id is None:
+        return origin.left_out(raw, "malformed")
     common: dict[str, Any] = {
         "account_id": origin.account_id,
         "at": moment(message.timestamp) or origin.sent_at or timezone.now(),

@@ -1,8 +1,6 @@
 """Translate localapp's callbacks into events."""
 
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +9,13 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import context_lines, events
-from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
+from channels_app.providers.callback_parsing import (
+    key_of,
+    moment,
+    parse_string,
+    place_of,
+    unsupported,
+)
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
 from chats.services.core.channel_context import Line
@@ -155,13 +159,9 @@ def _content(message: LocalappMessage) -> events.Content:
 def _card(described: str, url: str) -> list[Line]:
     """The line for a business card; none if it is not one. The card arrives as a link whose
     description is JSON, and whose URL may be the person's name."""
-    with suppress(ValueError, RecursionError):
-        card = as_dict(json.loads(described)) if described.startswith("{") else {}
-        name = "" if url.startswith(("http://", "https://")) else url
-        return (
-            context_lines.of_contact([name, card.get("caption"), card.get("phone")]) if card else []
-        )
-    return []
+    card = as_dict(parse_string(described)) if described.startswith("{") else {}
+    name = "" if url.startswith(("http://", "https://")) else url
+    return context_lines.of_contact([name, card.get("caption"), card.get("phone")]) if card else []
 
 
 def _shown(element: dict[str, Any]) -> str:

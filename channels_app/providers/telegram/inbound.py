@@ -118,13 +118,15 @@ UPDATES: dict[str, Callable[[Fields, Fields, str], events.Item | None]] = {
 def _content(body: Fields) -> events.Content:
     venue, card, at = (as_dict(body.get(name)) for name in ("venue", "contact", "location"))
     names = context_lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
+    place = place_of(at.get("latitude"), at.get("longitude"), names)
+    words = _words(body) or ("" if place else names)
     about = context_lines.of_contact([_name(card), card.get("phone_number")]) if card else []
     about += context_lines.of_form(as_dict(body.get("web_app_data")).get("data"))
     file = _file(body)
     emoji = as_dict(body.get("dice")) or ({} if file else as_dict(body.get("sticker")))
     return events.Content(
-        text=_words(body) or as_text(emoji.get("emoji")), files=[file] if file else [],
-        place=place_of(at.get("latitude"), at.get("longitude"), names), lines=about,
+        text=words or as_text(emoji.get("emoji")), files=[file] if file else [],
+        place=place, lines=about,
     )  # fmt: skip
 
 

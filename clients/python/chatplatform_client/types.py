@@ -629,8 +629,8 @@ class ChatappEntry(TypedDict):
 
 
 class ChatappLocation(TypedDict):
-    latitude: float
-    longitude: float
+    latitude: NotRequired[float | None]
+    longitude: NotRequired[float | None]
     name: NotRequired[str | None]
     address: NotRequired[str | None]
 
@@ -647,7 +647,7 @@ ChatappMessage = TypedDict("ChatappMessage", {
     "from_user_id": "NotRequired[str | None]",
     "to": "NotRequired[str | None]",
     "to_user_id": "NotRequired[str | None]",
-    "id": "str",
+    "id": "NotRequired[str | None]",
     "timestamp": "NotRequired[str | None]",
     "type": "NotRequired[str]",
     "text": "NotRequired[ChatappText | None]",

@@ -126,11 +126,11 @@ export type ChatappContext = { "id"?: string | null; "forwarded"?: boolean | nul
 
 export type ChatappEntry = { "id"?: string | null; "time"?: number | null; "changes"?: Array<ChatappChange>; };
 
-export type ChatappLocation = { "latitude": number; "longitude": number; "name"?: string | null; "address"?: string | null; };
+export type ChatappLocation = { "latitude"?: number | null; "longitude"?: number | null; "name"?: string | null; "address"?: string | null; };
 
 export type ChatappMedia = { "id"?: string | null; "mime_type"?: string | null; "caption"?: string | null; "filename"?: string | null; };
 
-export type ChatappMessage = { "from"?: string | null; "from_user_id"?: string | null; "to"?: string | null; "to_user_id"?: string | null; "id": string; "timestamp"?: string | null; "type"?: string; "text"?: ChatappText | null; "image"?: ChatappMedia | null; "video"?: ChatappMedia | null; "audio"?: ChatappMedia | null; "document"?: ChatappMedia | null; "sticker"?: ChatappMedia | null; "location"?: ChatappLocation | null; "contacts"?: Array<Record<string, unknown>> | null; "interactive"?: Record<string, unknown> | null; "button"?: Record<string, unknown> | null; "reaction"?: ChatappReaction | null; "edit"?: ChatappTarget | null; "revoke"?: ChatappTarget | null; "order"?: Record<string, unknown> | null; "system"?: Record<string, unknown> | null; "context"?: ChatappContext | null; "referral"?: Record<string, unknown> | null; "group_id"?: string | null; "unsupported"?: Record<string, unknown> | null; };
+export type ChatappMessage = { "from"?: string | null; "from_user_id"?: string | null; "to"?: string | null; "to_user_id"?: string | null; "id"?: string | null; "timestamp"?: string | null; "type"?: string; "text"?: ChatappText | null; "image"?: ChatappMedia | null; "video"?: ChatappMedia | null; "audio"?: ChatappMedia | null; "document"?: ChatappMedia | null; "sticker"?: ChatappMedia | null; "location"?: ChatappLocation | null; "contacts"?: Array<Record<string, unknown>> | null; "interactive"?: Record<string, unknown> | null; "button"?: Record<string, unknown> | null; "reaction"?: ChatappReaction | null; "edit"?: ChatappTarget | null; "revoke"?: ChatappTarget | null; "order"?: Record<string, unknown> | null; "system"?: Record<string, unknown> | null; "context"?: ChatappContext | null; "referral"?: Record<string, unknown> | null; "group_id"?: string | null; "unsupported"?: Record<string, unknown> | null; };
 
 export type ChatappMetadata = { "display_phone_number"?: string | null; "phone_number_id"?: string | null; };
 
