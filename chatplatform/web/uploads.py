@@ -1,6 +1,6 @@
 """How multipart bodies are parsed."""
 
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from django.conf import global_settings
 from django.core.files.uploadhandler import FileUploadHandler, load_handler
@@ -28,4 +28,4 @@ class NamelessFiles(FileUploadHandler):
     ) -> tuple[QueryDict, MultiValueDict[str, Any]]:
         names = global_settings.FILE_UPLOAD_HANDLERS
         handlers = [load_handler(name, self.request) for name in names]
-        return _Parser(META, input_data, handlers, encoding).parse()
+        return _Parser(META, cast(Any, input_data), handlers, encoding).parse()

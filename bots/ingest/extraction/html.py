@@ -123,8 +123,9 @@ def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
     """
     listed = [block for block in blocks if any(map(str.isalnum, block.text))]
     groups = [[*group] for _, group in groupby(listed, key=_place_of_label)]
+    nothing: list[Block] = []
     above = ""
-    for group, below in zip_longest(groups, groups[1:], fillvalue=[]):
+    for group, below in zip_longest(groups, groups[1:], fillvalue=nothing):
         figure = group[0] if len(group) == 1 and _is_figure(group[0]) else None
         if figure is None:
             yield from _lines(group) if _place_of_label(group[0]) is not None else group

@@ -312,7 +312,7 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
         return events.Content(
             lines=answers or [context_lines.line("answer", as_text(reply.get("body")))]
         )
-    if reply is interactive.get("call_permission_reply"):
+    if "response" in reply:  # a permission to call
         is_allowed = as_text(reply.get("response")) == "accept"
         return events.Content(
             lines=[context_lines.line("call_allowed" if is_allowed else "call_refused")]
