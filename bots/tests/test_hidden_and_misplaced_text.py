@@ -167,6 +167,16 @@ def test_styles_that_show_what_the_defaults_hide(tmp_path: Path) -> None:
     assert read(tmp_path, "a.docx", data) == "[] Tea costs two euros."
 
 
+def test_a_hidden_run_that_is_not_struck_out_stays_hidden(tmp_path: Path) -> None:
+    hidden = '<w:style w:type="character" w:styleId="H"><w:rPr><w:vanish/></w:rPr></w:style>'
+    secret = run(" SECRET", f'<w:rStyle w:val="H"/>{NOT_STRUCK}')
+    body = f"<w:p>{run('Seen.')}{secret}</w:p>"
+    whole = docx_with_part(WORD + body.encode() + b"</w:body></w:document>")
+    sheet = f'<w:styles xmlns:w="{NAMESPACE}">{hidden}</w:styles>'
+    data = docx_with_part(sheet.encode(), STYLES, whole)
+    assert read(tmp_path, "a.docx", data) == "[] Seen."
+
+
 def test_parts_of_a_word_file_stand_in_their_place(tmp_path: Path) -> None:
     body = (
         f"<w:p>{run('We close at ')}{control(run('six'))}{run(' on ')}"

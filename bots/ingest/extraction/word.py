@@ -1,7 +1,7 @@
 """Reads Word files: the visible text of the body, in document order."""
 
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ _UNSEEN = frozenset(
 )
 _SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 _BOXES = "txbxContent"
+# The properties of hidden text and of struck-out text.
+_LOOKS = ("vanish", "strike", "dstrike")
 # The maximum number of columns in Word.
 _MAX_COLUMNS = 63
 # Longer numbers in the file are ignored.
@@ -64,7 +66,7 @@ class _Styles:
             (attribute(style, "styleId") for style in listed if _is_default_style(style)), None
         )
         defaults = None if root is None else root.find("{*}docDefaults/{*}rPrDefault")
-        self._hides_all = "" if defaults is None else _hidden_by(defaults)
+        self._defaults = {} if defaults is None else _looks(defaults)
 
     def chain(self, style_id: str | None) -> Iterator[Any]:
         seen = set[str | None]()
@@ -89,13 +91,16 @@ class _Styles:
             return direct
         return next((element for element in found if element is not None), None)
 
-    def hidden_by(self, style_id: str | None) -> str | None:
-        """What hides the text of a style, like `_hidden_by`."""
-        return _first(_hidden_by(style) for style in self.chain(style_id))
+    def looks(self, style_id: str | None) -> dict[str, bool]:
+        """Like `_looks`, for a style with those that it is based on."""
+        looks = dict[str, bool]()
+        for style in self.chain(style_id):
+            looks = _looks(style) | looks
+        return looks
 
-    def paragraph_hidden_by(self, style_id: str | None) -> str | None:
-        """Like `hidden_by`, for a paragraph: the document's defaults count too."""
-        return _first((self.hidden_by(style_id or self._default_style_id), self._hides_all))
+    def paragraph_looks(self, style_id: str | None) -> dict[str, bool]:
+        """Like `looks`, for a paragraph: the document's defaults count too."""
+        return self._defaults | self.looks(style_id or self._default_style_id)
 
 
 def _is_default_style(style: Any) -> bool:
@@ -103,19 +108,10 @@ def _is_default_style(style: Any) -> bool:
     return is_default and attribute(style, "type") == "paragraph"
 
 
-def _first(values: Iterable[str | None]) -> str | None:
-    return next((value for value in values if value is not None), None)
-
-
-def _hidden_by(element: Any) -> str | None:
-    """The property of a run or style that hides its text or strikes it out; "" if it is shown.
-
-    None if the properties do not say.
-    """
-    names = ("vanish", "strike", "dstrike")
-    values = {name: _is_on(element, f"{{*}}rPr/{{*}}{name}") for name in names}
-    hiding = next((name for name, is_on in values.items() if is_on), "")
-    return None if set(values.values()) == {None} else hiding
+def _looks(element: Any) -> dict[str, bool]:
+    """Those of `_LOOKS` that a run or style sets, and whether they are on."""
+    values = {name: _is_on(element, f"{{*}}rPr/{{*}}{name}") for name in _LOOKS}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 class _Numbers:
@@ -194,16 +190,18 @@ class _Reader:
             self.add_blocks(box, sections)
 
     def _text(self, paragraph: Any) -> str:
-        hides = self._styles.paragraph_hidden_by(_value(paragraph, "{*}pPr/{*}pStyle")) or ""
-        return without_struck("".join(self._inline(paragraph, hides=hides)))
+        looks = self._styles.paragraph_looks(_value(paragraph, "{*}pPr/{*}pStyle"))
+        return without_struck("".join(self._inline(paragraph, looks)))
 
-    def _inline(self, element: Any, *, hides: str) -> Iterator[str]:
+    def _inline(self, element: Any, paragraph: dict[str, bool]) -> Iterator[str]:
         """The text of a paragraph or of a part of it, with notes in place of their references."""
         for child in element:
             name = name_of(child)
-            hiding = self._run_hidden_by(child, hides) if name == "r" else ""
-            if hiding:
-                yield STRUCK if hiding.endswith("strike") else ""
+            looks = paragraph | self._run_looks(child) if name == "r" else {}
+            if looks.get("vanish"):
+                continue
+            if looks.get("strike") or looks.get("dstrike"):
+                yield STRUCK
             elif name == "t":
                 yield child.text or ""
             elif name in _SPACES:
@@ -214,14 +212,12 @@ class _Reader:
             elif name == _BOXES:
                 self._boxes.append(child)
             elif name and name not in _UNSEEN and not _is_left_out(child):
-                yield from self._inline(child, hides=hides)
+                yield from self._inline(child, paragraph)
 
-    def _run_hidden_by(self, run: Any, hides: str) -> str:
-        """What hides a run: a property, or its look; "" if it is shown."""
+    def _run_looks(self, run: Any) -> dict[str, bool]:
         if _is_unreadable(run):
-            return "look"
-        by_style = self._styles.hidden_by(_value(run, "{*}rPr/{*}rStyle"))
-        return _first((_hidden_by(run), by_style, hides)) or ""
+            return {"vanish": True}
+        return self._styles.looks(_value(run, "{*}rPr/{*}rStyle")) | _looks(run)
 
     def _flat(self, container: Any) -> str:
         """The text inside an element in one line."""
@@ -232,7 +228,7 @@ class _Reader:
         return " ".join(lines)
 
     def _add_table(self, table: Any, sections: SectionBuilder) -> None:
-        if self._styles.hidden_by(_value(table, "{*}tblPr/{*}tblStyle")):
+        if any(self._styles.looks(_value(table, "{*}tblPr/{*}tblStyle")).values()):
             return
         rows = [list(_cells(row)) for row in _below(table, "tr") if not _is_gone(row)]
         columns = max((end for row in rows for _, end, _ in row), default=0)
