@@ -108,19 +108,10 @@ class WaitingResponse(HttpResponse):
     """A response that `act` creates in another thread, because it waits for another server and must
     not occupy one of the few web threads."""
 
-    # What Django calls in `close`; its type stubs leave it out.
-    _resource_closers: list[Callable[[], Any]]
-
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
         super().__init__()
         context = contextvars.copy_context()
         self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
-        self._kept_closers: list[Callable[[], Any]] = []
-
-    def keep_files(self) -> None:
-        """Keep the request's uploaded files open until `finish`, which reads them: `close` would
-        close them."""
-        self._kept_closers, self._resource_closers = self._resource_closers, []
 
     def finish(self) -> HttpResponseBase:
         """`act`'s response, with the headers that the middleware set on this response."""
@@ -128,9 +119,7 @@ class WaitingResponse(HttpResponse):
         try:
             response = self.act()
         finally:
-            close_old_connections()
-            for close in self._kept_closers:
-                close()
+            self.close()  # closes the request's files and releases the database connection
         for name, value in self.items():
             if name != "Content-Type":
                 response.headers.setdefault(name, value)

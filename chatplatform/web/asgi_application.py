@@ -130,8 +130,9 @@ class Application:
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if isinstance(response, WaitingResponse):
-            response.keep_files()
-        if not response.streaming or isinstance(response, StreamingReply):
+            # `finish` closes it after reading the request's files.
+            signals.request_finished.send(sender=self.__class__)
+        elif not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which releases the database connection
         return response
 
