@@ -116,6 +116,29 @@ def test_what_chats_do_not_show_is_counted(nobody, oa, body, kind):
     assert not Job.objects.exclude(state="done").exists()
 
 
+IMAGE = {"msg_id": "1", "attachments": [{"type": "image", "payload": {"url": "https://x.example"}}]}
+GROUP, CUSTOMER = {"id": "9001"}, {"id": "6142000000000000001"}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_shown"),
+    [
+        (event("user_send_poll"), True),
+        (event("user_send_poll", IMAGE), True),
+        (event("user_reacted_message"), False),
+        (event("user_send_group_text", oa_id=OA, recipient=GROUP), False),
+        (event("group_said", oa_id=OA, recipient=GROUP), False),
+        (event("oa_send_group_text", sender={"id": OA}, recipient=GROUP), False),
+        (event("oa_send_consent", sender={"id": OA}, recipient=CUSTOMER), False),
+        (event("oa_send_consent", sender={"id": OA}, recipient=CUSTOMER, oa_id=OA), False),
+    ],
+)
+def test_content_for_the_account_is_a_message_whatever_the_events_name(nobody, oa, body, is_shown):
+    assert post(nobody, body).status_code == 200
+    run_jobs()
+    assert Message.objects.filter(sender_type="customer").exists() == is_shown
+
+
 def test_an_event_is_processed_once_and_a_list_is_taken_apart(nobody, oa):
     second = event(message={"msg_id": "b2", "text": "second"}, x_new={"deep": True})
     for _ in range(2):

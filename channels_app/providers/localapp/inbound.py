@@ -27,13 +27,11 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# Events about a message that are not messages themselves.
-_REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
 # How echoes of the account's messages begin, and the echoes that are ignored: those of messages to
 # groups and to anonymous people.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
-# How events begin that tell of no message from a customer to the account.
-_NOT_TO_ACCOUNT = ("oa_", "anonymous_", "user_send_group_")
+# How messages of anonymous people and in groups begin; nothing else in them is known to tell.
+_OUT_OF_SCOPE = ("anonymous_", "user_send_group_")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
@@ -75,9 +73,7 @@ def _known(
     event: LocalappEvent, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
 ) -> events.Item | None:
     name = event.event_name or ""
-    is_to_account = not name.startswith(_NOT_TO_ACCOUNT)
-    has_words = bool(message.text) and is_to_account and name not in _REPORTS
-    if name in _FROM_CUSTOMER or name in _DETAIL_EVENTS or has_words:
+    if name in _FROM_CUSTOMER or name in _DETAIL_EVENTS or _is_message(event, message, common):
         return _message(event, message, common, when)
     if name == "user_seen_message":
         return _receipt("read", message.msg_ids, common) if message.msg_ids else None
@@ -97,6 +93,15 @@ def _known(
             key=key_of("reaction", message.msg_id, when, icon),
         )  # fmt: skip
     return None
+
+
+def _is_message(event: LocalappEvent, message: LocalappMessage, common: dict[str, Any]) -> bool:
+    """Whether an event of any name brings content from a customer to the account. The recipient of
+    receipts and of the account's own messages is the customer."""
+    name, recipient = event.event_name or "", event.recipient and event.recipient.id
+    is_to_account = recipient in {None, "", common["account_id"]}
+    is_other = name == "user_reacted_message" or name.startswith(_OUT_OF_SCOPE)
+    return bool(message.text or message.attachments) and is_to_account and not is_other
 
 
 def _message(
