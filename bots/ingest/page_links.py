@@ -18,7 +18,8 @@ from bots.ingest import child_process
 
 # The name of the crawler in robots.txt, robots meta elements and X-Robots-Tag headers.
 AGENT = "chatplatform-crawler"
-# The directives with a value after a colon, as other names before a colon are names of crawlers.
+# The directives with a value after a colon; other names before a colon are names of crawlers. Only
+# the name tells `max-image-preview: none` from `googlebot: none`.
 _VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 MAX_LINKS = 2_000
 MAX_LINK_CHARACTERS = 4_000
