@@ -73,9 +73,9 @@ def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
     return words(text) if text else "", shown
 
 
-# Unfold shows the heading above a list and, on phones, in front of each cell's value. Neither it nor
-# Django has a hook: a field's own name precedes all that an admin page says, and cells are built in
-# Python, so that a template could change only the headings above.
+# Unfold shows the heading above a list and, on phones, in front of each cell's value. Neither it
+# nor Django has a hook for it: a field's own name comes before the page's, and a template could
+# change only the headings above the list, since cells are built in Python.
 unfold_list.label_for_field = _heading_of_field  # type: ignore[attr-defined, assignment]
 
 
