@@ -334,9 +334,10 @@ class InboundItem(models.Model):
             models.UniqueConstraint(
                 fields=["callback", "position"], name="inbound_item_position_unique"
             ),
+            # A repeated item neither waits nor counts, even at another connection.
             models.UniqueConstraint(
                 fields=["channel", "account_id", "key"],
-                condition=models.Q(outcome="processed"),
+                condition=models.Q(outcome__in=["waiting", "processed"]),
                 name="inbound_item_unique",
             ),
         ]
@@ -346,12 +347,6 @@ class InboundItem(models.Model):
                 fields=["channel", "account_id", "awaited_message_id"],
                 condition=~models.Q(awaited_message_id=""),
                 name="inbound_item_waiting",
-            ),
-            # Whether an item that arrives again still waits.
-            models.Index(
-                fields=["channel", "account_id", "key"],
-                condition=models.Q(outcome="waiting"),
-                name="inbound_waiting_by_key",
             ),
             # The waiting items of a customer, and of an account.
             models.Index(

@@ -219,10 +219,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='inbounditem',
-            index=models.Index(condition=models.Q(('outcome', 'waiting')), fields=['channel', 'account_id', 'key'], name='inbound_waiting_by_key'),
-        ),
-        migrations.AddIndex(
-            model_name='inbounditem',
             index=models.Index(condition=models.Q(('outcome', 'waiting')), fields=['customer_key', 'id'], name='inbound_waiting_of_customer'),
         ),
         migrations.AddIndex(
@@ -235,7 +231,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='inbounditem',
-            constraint=models.UniqueConstraint(condition=models.Q(('outcome', 'processed')), fields=('channel', 'account_id', 'key'), name='inbound_item_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('outcome__in', ['waiting', 'processed'])), fields=('channel', 'account_id', 'key'), name='inbound_item_unique'),
         ),
         migrations.AddIndex(
             model_name='outboundsend',

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value, Window
 from django.db.models.functions import Cast, Concat, Now, RowNumber
 from django.utils import timezone
@@ -82,6 +82,7 @@ def store(
         receipts = {position for position, item in numbered if isinstance(item, Receipt)}
         for row in waiting:
             row.is_batched = is_large or row.position in receipts
+        # Conflicts are items that another callback is storing at this moment.
         InboundItem.objects.bulk_create(rows, ignore_conflicts=True)
         if connection:
             for key in sorted({"" if row.is_batched else row.customer_key for row in waiting}):
@@ -120,10 +121,9 @@ def _received(channel: str, items: Sequence[Item]) -> set[str]:
         channel=channel,
         account_id=items[0].account_id[:100],
         key__in=[item.key for item in items],
-    ).values_list("key", flat=True)
-    # Each half has its own partial index.
-    waiting = rows.filter(outcome=Outcome.WAITING)
-    return set(waiting.union(rows.filter(outcome=Outcome.PROCESSED), all=True))
+        outcome__in=[Outcome.WAITING, Outcome.PROCESSED],
+    )
+    return set(rows.values_list("key", flat=True))
 
 
 def _enqueue(
@@ -353,12 +353,8 @@ def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool
         mine = _waiting(pk=row.pk)
         if not row.is_parked:
             mine = mine.exclude(_has_earlier())
-        try:
-            with transaction.atomic():
-                # Another process with the same item waits here, and then finds it processed.
-                is_mine = mine.update(outcome=Outcome.PROCESSED, error="")
-        except IntegrityError:
-            return bool(mine.update(outcome=Outcome.DUPLICATE, error=""))
+        # Another process with the same item waits here, and then finds it processed.
+        is_mine = mine.update(outcome=Outcome.PROCESSED, error="")
         if is_mine:
             handle(row)
     return bool(is_mine)

@@ -29,7 +29,7 @@ from channels_app.tests.helpers import (
 from chatplatform import jobs
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
-from chatplatform.testing import at_once, run_jobs
+from chatplatform.testing import at_once, in_thread, run_before, run_jobs
 from chats.models import Customer, Message
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
@@ -191,6 +191,28 @@ def test_a_repeated_message_belongs_to_where_it_came_first_though_it_still_waits
     assert set(stored.values_list("client", flat=True)) == {page.client_id}
     assert len(texts()) == 12
     assert outcomes() == [Outcome.DUPLICATE] + [Outcome.PROCESSED] * 12
+
+
+def test_a_message_repeated_while_it_is_stored_belongs_to_where_it_came_first(nobody, page, theirs):
+    threads = []
+
+    def repeat():
+        give_to(theirs)
+        threads.append(in_thread(lambda: post_signed(nobody, "/socialnet/webhook", crowded([5]))))
+        threads[0][0].join(timeout=1)
+
+    with run_before("chatplatform.jobs.enqueue", repeat):
+        post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
+    ((thread, answers),) = threads
+    thread.join()
+    assert answers[0].status_code == 200
+    for row in Job.objects.filter(state="queued").order_by("-pk"):
+        leases.run(row.pk)
+    run_waiting()
+    stored = Message.objects.filter(sender_type="customer")
+    assert set(stored.values_list("client", flat=True)) == {page.client_id}
+    assert len(texts()) == 12
+    assert outcomes() == [Outcome.PROCESSED] * 12
 
 
 def test_a_message_repeated_at_another_client_stays_that_of_an_erased_connection(
