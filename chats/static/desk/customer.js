@@ -84,7 +84,7 @@ class Attributes extends Component {
   componentDidUpdate() {
     if (this.removed === null || Object.hasOwn(this.props.attributes, this.removed)) return;
     this.removed = null;
-    this.adder.current?.focus();
+    if (document.activeElement === document.body) this.adder.current?.focus();
   }
 
   write(name, value) {
