@@ -3,10 +3,14 @@
 import pytest
 from playwright.sync_api import expect
 
+from bots.models import Bot
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Conversation, Customer, Feedback
 from chats.tests.test_desk import enter, log, row, say, show, write_in
+from chats.tests.test_desk_list import enter_as_owner
+from identity.models import Role
+from identity.testing import make_person
 
 
 def card_of(screen):
@@ -58,6 +62,100 @@ def test_names_of_facts_begin_with_a_capital(screen, zoe):
     Customer.objects.update(attributes={"orders placed": 3})
     screen.reload()
     expect(card_of(screen).locator("dt", has_text="Orders placed")).to_be_visible()
+
+
+def test_attributes_are_edited_added_and_removed_in_place(screen, zoe):
+    known = {"plan": "gold", "orders": 3, "vip": True, "about": "line\nline", "size": {"cm": 9}}
+    Customer.objects.update(attributes=known)
+    screen.reload()
+    card = card_of(screen)
+
+    def edit(name, value):
+        card.locator(f"[data-field='attributes.{name}']").click()
+        field = card.locator(f"[name='attributes.{name}']")
+        expect(field).to_be_focused()
+        field.fill(value)
+        card.get_by_role("button", name="Save").click()
+        expect(card.locator(f"[data-field='attributes.{name}']")).to_be_focused()
+
+    edit("plan", "silver")
+    edit("orders", "4.50")
+    edit("vip", "false")
+    edit("about", "line\nanother")
+    edit("size", '{"cm": 10}')
+    card.locator("[data-add]").click()
+    expect(card.locator("input[name=name]")).to_be_focused()
+    assert violations(screen) == []
+    screen.keyboard.type("shoe size")
+    screen.keyboard.press("Tab")
+    screen.keyboard.type("007")
+    screen.keyboard.press("Enter")
+    expect(card.locator("[data-field='attributes.shoe size']")).to_contain_text("007")
+    expect(card.locator("[data-add]")).to_be_focused()
+    card.locator("[data-field='attributes.plan']").click()
+    assert violations(screen) == []
+    card.locator("[data-remove]").click()
+    expect(card.locator("[data-field='attributes.plan']")).to_have_count(0)
+    expect(card.locator("[data-add]")).to_be_focused()
+    assert Customer.objects.get().attributes == {
+        "orders": 4.5, "vip": False, "about": "line\nanother", "size": {"cm": 10},
+        "shoe size": "007",
+    }  # fmt: skip
+    screen.keyboard.press("z")
+    expect(card.locator("[data-field='attributes.plan']")).to_contain_text("silver")
+
+
+def test_what_is_refused_or_cannot_be_sent_stays_in_the_field(screen, zoe, problems):
+    asked = {"name": "age", "label": {"en": "Age"}, "type": "number"}
+    Bot.objects.update(customer_info_fields=[asked])
+    Customer.objects.update(attributes={str(n): "x" for n in range(199)})
+    screen.reload()
+    card = card_of(screen)
+
+    def add(name, value):
+        card.locator("[data-add]").or_(card.locator("form [name=name]")).click()
+        card.locator("form [name=name]").fill(name)
+        card.locator("form [name=value]").fill(value)
+        screen.keyboard.press("Enter")
+
+    def expect_refused(value):
+        expect(card.get_by_role("alert")).to_be_visible()
+        expect(card.locator("form [name=value]")).to_have_value(value)
+
+    for name, value in (("Email", "a@b.example"), ("plan", "x" * 17_000), ("age", "old")):
+        add(name, value)
+        expect_refused(value)
+        screen.keyboard.press("Escape")
+        expect(card.locator("[data-add]")).to_be_focused()
+    add("age", "7")
+    expect(card.locator("[data-field='attributes.age']")).to_contain_text("7")
+    add("plan", "gold")
+    expect_refused("gold")
+    assert violations(screen) == []
+    screen.keyboard.press("Escape")
+    card.locator("[data-field='attributes.age']").click()
+    screen.context.set_offline(True)
+    card.locator("[name='attributes.age']").fill("8")
+    screen.keyboard.press("Enter")
+    expect(screen.locator(".toast.fault")).to_be_visible()
+    expect(card.locator("[name='attributes.age']")).to_have_value("8")
+    screen.context.set_offline(False)
+    card.get_by_role("button", name="Save").click()
+    expect(card.locator("[data-field='attributes.age']")).to_contain_text("8")
+    attributes = Customer.objects.get().attributes
+    assert (len(attributes), attributes["age"], "plan" in attributes) == (200, 8, False)
+    problems.clear()
+
+
+def test_a_viewer_reads_attributes(screen, shop, ben):
+    write_in(shop, "Zoe")
+    Customer.objects.update(attributes={"plan": "gold"})
+    enter_as_owner(screen, make_person(ben.client, Role.VIEWER, "Vic"))
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    card = card_of(screen)
+    expect(card.locator("dd", has_text="gold")).to_be_visible()
+    expect(card.locator("[data-field], [data-add]")).to_have_count(0)
 
 
 def test_a_customer_who_is_there_twice_is_merged(screen, shop, zoe):

@@ -8,13 +8,14 @@ import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
 import { Sources } from "./bubble.js";
 import { typing } from "./chats.js";
+import { reversible } from "./delayed.js";
 import { Icon } from "./icons.js";
 import { OBSTACLES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { customerName, presence } from "./people.js";
 import { Emoji, Rewrite } from "./popups.js";
 import { draftOf, filesOf, obstacle } from "./reducer.js";
-import { dispatch, toast } from "./store.js";
+import { dispatch } from "./store.js";
 import { takesTemplates } from "./templates.js";
 import { languageName } from "./times.js";
 
@@ -144,7 +145,7 @@ export class Composer extends Component {
     const { id } = this.props.chat;
     const before = this.draft;
     this.change(draft);
-    if (before.text) toast(t("Text rewritten."), { undo: () => dispatch({ type: "draft", id, draft: before }), seconds: 10 });
+    if (before.text) reversible(t("Text rewritten."), () => dispatch({ type: "draft", id, draft: before }));
     this.field.current?.focus();
   }
 

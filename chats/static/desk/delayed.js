@@ -1,8 +1,9 @@
-/** Actions that can be undone for five seconds. */
+/** Actions that can be undone for a few seconds. */
 
 import { dispatch, toast } from "./store.js";
 
 export const UNDO_MS = 5000;
+const REVERSAL_SECONDS = 10;
 const waiting = new Set();
 
 /** Calls `act` in five seconds; `undo` cancels it until then. If the page is left, it is called at once. */
@@ -36,6 +37,19 @@ export function leave(ids, text, act) {
     unsay();
     undo();
   };
+}
+
+/** Shows a message about what was just done; for ten seconds, `undo` reverses it. */
+export function reversible(text, undo) {
+  const unsay = toast(text, { undo, seconds: REVERSAL_SECONDS });
+  const act = () => {
+    unsay();
+    undo();
+  };
+  latest = act;
+  setTimeout(() => {
+    if (latest === act) latest = null;
+  }, REVERSAL_SECONDS * 1000);
 }
 
 /** Undoes the latest of these actions, if that is still possible. */
