@@ -197,6 +197,13 @@ def test_the_child_process_reads_the_same(file: Path) -> None:
     assert extraction.extract_in_child(file, file_name="a.html").sections
 
 
+def test_a_table_of_names_and_figures_has_the_language_of_the_bot(file: Path) -> None:
+    file.write_text("Ort;PLZ;Telefon\nLeipzig;04109;0341 123456\nDresden;01067;0351 987654\n")
+    for code in ("de", "en"):
+        text = extraction.extract_in_child(file, file_name="a.csv", default_language=code)
+        assert text.language == code
+
+
 def test_the_child_process_loads_nothing_of_the_platform_that_it_does_not_need() -> None:
     code = "import sys, bots.ingest.extraction.__main__; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
