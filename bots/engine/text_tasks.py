@@ -403,9 +403,9 @@ def judge(
         " of nothing else. It is not held if it adds anything, however likely or true; if it speaks"
         " of another thing, person, place or time than its snippet; if it speaks as the customer;"
         " if it denies what a snippet says; if it leaves out a condition, so that it promises more;"
-        " if it reports or promises a deed that no result tells. Greetings, thanks and offers of help state nothing: they are"
-        " held; so are questions that suggest nothing new. `held`: the numbers of the statements"
-        f" that are held.\n{setting}",
+        " if it reports or promises a deed that no result tells. Greetings, thanks and offers of"
+        " help state nothing: they are held; so are questions that suggest nothing new. `held`: the"
+        f" numbers of the statements that are held.\n{setting}",
         "\n\n".join([*material, _fenced("ANSWER", statements)]),
         VerdictDraft,
         # An upper bound: a reasoning model uses most of these tokens before it writes.

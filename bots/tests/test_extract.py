@@ -6,6 +6,7 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -90,7 +91,7 @@ def read(file: Path, data: bytes, name: str) -> ExtractedText:
     return extraction.extract(file, file_name=name)
 
 
-def refused(file: Path, data: bytes, name: str, **limits: int) -> str:
+def refused(file: Path, data: bytes, name: str, **limits: Any) -> str:
     file.write_bytes(data)
     with pytest.raises(ExtractError) as caught:
         extraction.extract_in_child(file, file_name=name, **limits)

@@ -99,5 +99,6 @@ def test_a_mere_yes_or_no_is_not_answered_from_a_pair_with_that_word(
     for text in texts:
         server.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "async"})
         run_jobs()
-    latest = Message.objects.exclude(sender_type="customer").order_by("seq").last()
+    latest = Message.objects.exclude(sender_type="customer").latest("seq")
+    assert latest.receipt
     assert latest.receipt["decision"] == decision
