@@ -27,6 +27,7 @@ from bots.engine.types import (
     Completion,
     EngineUnavailable,
     Interrupted,
+    Line,
     NotGrounded,
     Question,
     Recording,
@@ -182,7 +183,15 @@ class OpenAICompatible:
         answer, snippets = statements(guardrail.text.strip()), question.snippets
         if not is_doubted and not guardrail.has_added_citation:
             snippets = tuple(snippet for snippet in snippets if snippet.number in guardrail.cited)
-        task = text_tasks.judge(answer, snippets, guardrail.results or "", question)
+        task = text_tasks.judge(
+            answer,
+            lines=(*question.history, Line("customer", question.text)),
+            snippets=snippets,
+            results=guardrail.results or "",
+            setting=question.setting,
+            now=question.now,
+            pictures=question.pictures,
+        )
         with _used_before(used):
             options = self._options(task.max_tokens, question.model)
             verdict = self._completed(task, options, ends_at)

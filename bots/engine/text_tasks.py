@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from bots.engine.prompting import content_with
-from bots.engine.types import Line, Question, Snippet, Usage
+from bots.engine.types import Line, Snippet, Usage
 from bots.engine.verifiable_facts import facts_of
 from bots.ingest.image_reencoding import Picture
 from bots.language import detection, phrasebook
@@ -373,9 +373,19 @@ def suggest_replies(
 
 
 def judge(
-    answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
+    answer: Sequence[str],
+    *,
+    lines: Sequence[Line] = (),
+    snippets: Sequence[Snippet] = (),
+    results: str = "",
+    setting: str = "",
+    now: str = "",
+    pictures: Sequence[Picture] = (),
 ) -> Task[VerdictDraft]:
-    """The task of judging which statements of an answer the snippets or results support."""
+    """The task of judging which statements of an answer the snippets or results support.
+
+    `lines`: the conversation that the answer continues.
+    """
     # The model would confuse list numbers with the numbers of statements.
     plain = (" ".join(_LIST_NUMBER.sub("- ", text).split()) for text in answer)
     statements = "\n".join(f"Statement {n}: {text}" for n, text in enumerate(plain, start=1))
@@ -384,23 +394,23 @@ def judge(
         for s in snippets
     ]
     known += [_fenced("RESULTS", results)] if results else []
-    lines = (*question.history, Line("customer", question.text))
+    material = [*filter(None, [now]), *known, *([_transcript(lines)] if lines else [])]
     return Task(
         "Somebody has answered the customer's last message from snippets of documents. Check the"
         " answer statement by statement, as strictly as an auditor, each as the customer reads it"
         " behind the ones before. A statement is held if all that it says stands in the snippets or"
         " results, or follows from these alone; what the customer said is true of the customer, and"
         " of nothing else. It is not held if it adds anything, however likely or true; if it speaks"
-        " of another thing, person, place or time than its snippet; if it denies what a snippet"
-        " says; if it leaves out a condition, so that it promises more; if it reports or promises"
-        " a deed that no result tells. Greetings, thanks and offers of help state nothing: they are"
-        " held; so are questions that suggest nothing new. `held`: the numbers of the statements"
-        f" that are held.\n{question.setting}",
-        "\n\n".join([question.now, *known, _transcript(lines), _fenced("ANSWER", statements)]),
+        " of another thing, person, place or time than its snippet; if it speaks as the customer;"
+        " if it denies what a snippet says; if it leaves out a condition, so that it promises more;"
+        " if it reports or promises a deed that no result tells. Greetings, thanks and offers of"
+        " help state nothing: they are held; so are questions that suggest nothing new. `held`: the"
+        f" numbers of the statements that are held.\n{setting}",
+        "\n\n".join([*material, _fenced("ANSWER", statements)]),
         VerdictDraft,
         # An upper bound: a reasoning model uses most of these tokens before it writes.
         max_tokens=1_500 + 8 * len(answer),
-        pictures=question.pictures,
+        pictures=pictures,
     )
 
 

@@ -91,7 +91,8 @@ def is_surely_other(text: str, language: str) -> bool:
     if language not in LANGUAGES:
         return False
     found, words = recognise(text, expected=(language,)), text.split()
-    is_long = len(words) >= _MIN_SURE_WORDS or has_dense_words(words)
+    count = sum(any(map(str.isalpha, word)) for word in words)  # figures tell no language
+    is_long = count >= _MIN_SURE_WORDS or has_dense_words(words)
     return found not in {None, language} and {found, language} not in _ALIKE and is_long
 
 

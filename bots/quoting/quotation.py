@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bots.ingest import chunking
+from bots.language import detection
 from bots.language.normalization import QUESTION_MARKS
 from bots.language.phrasebook import base_of
 from bots.quoting import search
@@ -147,12 +148,17 @@ def extract(
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
     text = _without_repeats(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
-    is_foreign = result.features.is_cross_language and best.chunk.language != base_of(language)
-    return Extract(
-        text,
-        tuple(citation for _, citation in cited),
-        is_foreign=is_foreign and not best.chunk.answers,
+    is_foreign = (
+        result.features.is_cross_language
+        and not best.chunk.answers
+        and _language_of(text, best.chunk, expected=base_of(language)) != base_of(language)
     )
+    return Extract(text, tuple(citation for _, citation in cited), is_foreign)
+
+
+def _language_of(text: str, chunk: IndexedChunk, *, expected: str) -> str:
+    """The language of a quote; the document's if a few words or figures do not tell."""
+    return detection.recognise(text, expected=(expected,)) or chunk.language
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:

@@ -28,6 +28,7 @@ from bots.engine.types import (
     no_sentence,
 )
 from bots.ingest.image_reencoding import Picture
+from bots.language import intents
 from bots.models import Approval, Bot, Prompt
 from bots.quoting import question_splitting
 from bots.quoting.question_splitting import Part
@@ -400,6 +401,9 @@ def _compose(
 
 def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
+    if intents.answer_to_more(question.text, language=question.language):
+        # A mere yes, no or "ok" asks nothing: any sentence with that word would be quoted.
+        return Unanswered("nothing_to_quote", trace)
     engine = ExtractiveEngine()
     try:
         quoted = engine.answer(question, on_delta=on.delta)

@@ -18,7 +18,7 @@ from bots.engine.groundedness import SourceCheck
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.sentences import statements
 from bots.engine.text_tasks import Draft, Task, Written
-from bots.engine.types import EngineError, Question, Recording
+from bots.engine.types import EngineError, Line, Recording, Snippet
 from bots.models import Bot, LanguageModel, ModelPurpose
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
@@ -147,14 +147,27 @@ class MeteredWork:
         """Whether the sources support every statement of a text, by their words and by the model's
         judgment. False also if the model does not judge."""
         found, check = statements(text), SourceCheck(sources)
-        if not all(map(check.mostly_supports, found)):
-            return False
-        nobody = Question("", language="", instructions="", history=(), snippets=())
+        is_supported = all(map(check.mostly_supports, found))
+        return is_supported and self.confirmed(found, results="\n".join(sources)) == found
+
+    def confirmed(
+        self,
+        said: Sequence[str],
+        *,
+        lines: Sequence[Line] = (),
+        snippets: Sequence[Snippet] = (),
+        results: str = "",
+    ) -> list[str]:
+        """The statements that the model, asked as a judge, confirms (see `text_tasks.judge`). None
+        of them if the model does not judge."""
+        if not said:
+            return []
+        task = text_tasks.judge(said, lines=lines, snippets=snippets, results=results)
         try:
-            verdict = self.complete(text_tasks.judge(found, (), "\n".join(sources), nobody))
+            held = self.complete(task).held
         except EngineError:
-            return False
-        return set(verdict.held) == set(range(1, len(found) + 1))
+            return []
+        return [text for number, text in enumerate(said, start=1) if number in held]
 
     def transcribe(self, recording: Recording) -> str:
         """Have the model transcribe a recording; charges the tokens used, or 1,000 for each started

@@ -124,7 +124,9 @@ def _read(document: Document) -> ExtractedText:
         return extraction.from_text(document.title, document.content, default_language=default)
     try:
         with media.as_path(document.file.name or "") as path:
-            return extraction.extract_in_child(path, file_name=document.file_name)
+            return extraction.extract_in_child(
+                path, file_name=document.file_name, default_language=default
+            )
     except FileNotFoundError as exc:
         message = "The file is missing. Upload it again."
         raise ExtractError("file_missing", message) from exc

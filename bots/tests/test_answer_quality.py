@@ -227,6 +227,21 @@ def test_a_table_is_quoted_whole_to_whoever_asks_for_it(tmp_path: Path) -> None:
     assert all(price in reply.text for price in ("4.50", "6.50", "9 euros"))
 
 
+def test_a_table_in_the_language_of_the_question_is_not_foreign(tmp_path: Path) -> None:
+    table = (
+        "| Leistung | Preis |\n| --- | --- |\n| Haarschnitt | 45 Euro |\n| Dauerwelle | 79 Euro |"
+    )
+    index = index_of(tmp_path / "guide", f"{ENGLISH}\n## Friseur\n\n{table}\n")
+    assert index.chunks[-1].language == "en"
+    reply = ask(index, "Was kostet eine Dauerwelle?", "de")
+    assert reply is not None
+    assert "79 Euro" in reply.text
+    assert not reply.is_foreign
+    reply = ask(index, "Was kostet ein Fahrrad am Tag?", "de")
+    assert reply is not None
+    assert reply.is_foreign
+
+
 def test_an_option_that_heads_its_text_is_quoted_with_its_name(tmp_path: Path) -> None:
     text = """SORTER
 

@@ -6,6 +6,7 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -90,7 +91,7 @@ def read(file: Path, data: bytes, name: str) -> ExtractedText:
     return extraction.extract(file, file_name=name)
 
 
-def refused(file: Path, data: bytes, name: str, **limits: int) -> str:
+def refused(file: Path, data: bytes, name: str, **limits: Any) -> str:
     file.write_bytes(data)
     with pytest.raises(ExtractError) as caught:
         extraction.extract_in_child(file, file_name=name, **limits)
@@ -195,6 +196,13 @@ def test_the_child_process_reads_the_same(file: Path) -> None:
     assert extraction.extract_in_child(file, file_name="\x00../a.pdf").sections[0].page == 1
     file.write_text("<!doctype html><p>Parcels arrive on Monday.</p>")
     assert extraction.extract_in_child(file, file_name="a.html").sections
+
+
+def test_a_table_of_names_and_figures_has_the_language_of_the_bot(file: Path) -> None:
+    file.write_text("Ort;PLZ;Telefon\nLeipzig;04109;0341 123456\nDresden;01067;0351 987654\n")
+    for code in ("de", "en"):
+        text = extraction.extract_in_child(file, file_name="a.csv", default_language=code)
+        assert text.language == code
 
 
 def test_the_child_process_loads_nothing_of_the_platform_that_it_does_not_need() -> None:

@@ -53,3 +53,9 @@ def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.Monke
         languages = list(threads.map(lambda _: detection.detect(text, default="fr"), range(8)))
     assert languages == ["en"] * 8
     assert len(loaded) == 1
+
+
+def test_a_list_of_names_and_figures_is_surely_in_no_other_language():
+    assert detection.is_surely_other("Vorrei un cappuccino e un latte macchiato.", "de")
+    names = "Cappuccino 3,20 €, Latte Macchiato 3,80 €, Espresso 2,40 €"
+    assert not detection.is_surely_other(names, "de")

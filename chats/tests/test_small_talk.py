@@ -3,6 +3,7 @@
 import pytest
 
 from bots.language import phrasebook
+from bots.services import retrieval
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chats.models import Message
@@ -71,3 +72,33 @@ def test_who_asks_what_the_bot_is_hears_whose_assistant_it_is(talk, client_a, te
 def test_who_asks_for_a_person_after_that_gets_one(talk):
     talk("Are you a bot?", "a person please")
     assert Message.objects.get(sender_type="system").text == SAYS["en"]["handover"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "decision"),
+    [
+        (("Hello", "Are you a bot?", "no"), "small_talk"),
+        (("Are you a bot?", "yes"), "small_talk"),
+        (("bye", "no"), "small_talk"),
+        (("What does a room cost?", "no"), "nothing_to_quote"),
+        (("What does a zebra eat?", "no"), "below_gate"),
+    ],
+)
+def test_a_mere_yes_or_no_is_not_answered_from_a_pair_with_that_word(
+    ann, server, chat, texts, decision
+):
+    retrieval.clear_cache()
+    for question, answer in (
+        ("Are you open on Sundays?", "No, we are closed on Sundays."),
+        ("What does a room cost?", "A room costs 90 euros a night."),
+        ("Is there a no-show fee?", "Yes, the fee is 40 euros."),
+    ):
+        pair = {"question": question, "answer": answer}
+        ann.post(f"/ai/{chat.bot_id}/train/question-answer", pair)
+    run_jobs()
+    for text in texts:
+        server.post(f"/ai/client/chat/{chat.pk}", {"text": text, "reply": "async"})
+        run_jobs()
+    latest = Message.objects.exclude(sender_type="customer").latest("seq")
+    assert latest.receipt
+    assert latest.receipt["decision"] == decision

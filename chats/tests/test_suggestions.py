@@ -138,6 +138,26 @@ def test_a_models_suggestion_that_speaks_as_the_company_is_offered(server, quest
     assert [item["text"] for item in server.post(path_of(question)).json()["suggestions"]] == [text]
 
 
+def test_a_models_suggestion_that_the_judge_does_not_confirm_is_not_offered(
+    server, chat, add_message, bot, model
+):
+    trained(bot, "Dogs love our lodge and may come along, again and again.")
+    add_message(chat, "customer", "Hello! Is it fine to bring our two dogs?")
+    texts = ("Our dogs love your lodge, we are coming again.", "Dogs may come along again.")
+    suggestions = [{"text": text, "snippets": [1]} for text in texts]
+    model.json_answer = {"suggestions": suggestions}
+    offered = server.post(path_of(chat)).json()["suggestions"]
+    assert [item["text"] for item in offered] == list(texts)
+    model.json_answer, model.confirms = {"suggestions": suggestions, "held": [2]}, None
+    offered = server.post(path_of(chat)).json()["suggestions"]
+    assert [item["text"] for item in offered] == [texts[1]]
+    judged = model.requests[-1]["messages"][1]["content"]
+    assert all(f"Statement {number}: {text}" in judged for number, text in enumerate(texts, 1))
+    assert "bring our two dogs?" in judged
+    model.confirms = False
+    assert server.post(path_of(chat)).json()["suggestions"] == []
+
+
 @needs_encoder
 @pytest.mark.usefixtures("document")
 @pytest.mark.parametrize(

@@ -190,6 +190,25 @@ def test_a_resolution_that_the_judge_does_not_confirm_is_dropped(
     assert reply.json()["key_points"] == ["Shoes too small", "Order 48213"]
 
 
+def test_prose_that_the_judge_does_not_confirm_is_dropped(ann, written_chat, model):
+    told, invented = "The customer wants to return shoes.", "The agent refunded the money."
+    model.json_answer = ANSWER | {"summary": f"{told} {invented}", "held": [1]}
+    model.confirms = None
+    assert ann.post(path_of(written_chat)).json()["summary"] == told
+    judged = model.requests[-1]["messages"][1]["content"]
+    assert f"Statement 2: {invented}" in judged
+    assert "customer: My shoes are too small." in judged
+    assert "assistant: You can return goods within 30 days." in judged
+
+
+@pytest.mark.parametrize("confirms", [False, None])
+def test_without_confirmed_prose_the_summary_quotes_the_chat(ann, written_chat, model, confirms):
+    model.json_answer, model.confirms = ANSWER, confirms
+    summary = ann.post(path_of(written_chat)).json()
+    assert summary["summary"].startswith("Messages: 4\nFirst request: My shoes are too small.")
+    assert (summary["customer_intent"], summary["engine"]) == ("Return shoes.", "openai_compatible")
+
+
 def test_a_current_summary_is_not_made_again(ann, written_chat, add_message, model, credits_spent):
     model.json_answer = ANSWER
     first = ann.post(path_of(written_chat)).json()

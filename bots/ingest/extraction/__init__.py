@@ -31,7 +31,12 @@ _WALL_TIME_FACTOR, _MAX_WALL_SECONDS = 5, 500
 
 
 def extract_in_child(
-    path: Path, *, file_name: str, timeout_seconds: float = _SECONDS, memory_mb: int = _MEMORY_MB
+    path: Path,
+    *,
+    file_name: str,
+    default_language: str = "en",
+    timeout_seconds: float = _SECONDS,
+    memory_mb: int = _MEMORY_MB,
 ) -> ExtractedText:
     """Like `extract`, but in a child process whose CPU time and memory are limited."""
     try:
@@ -49,7 +54,7 @@ def extract_in_child(
         raise ExtractError("too_large", "The file has too much text.") from None
     # The language is not detected in the child process, which may not write files: the detector
     # unpacks its model into a file.
-    return _with_language(_parse_output(finished))
+    return _with_language(_parse_output(finished), default_language)
 
 
 def _parse_output(finished: child_process.Finished) -> ExtractedText:
@@ -65,9 +70,9 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
     return ExtractedText(sections=sections, **data)
 
 
-def extract(path: Path, *, file_name: str) -> ExtractedText:
+def extract(path: Path, *, file_name: str, default_language: str = "en") -> ExtractedText:
     """Read the title, sections and language of a file in this process; raises ExtractError."""
-    return _with_language(read(path, file_name))
+    return _with_language(read(path, file_name), default_language)
 
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
@@ -83,7 +88,7 @@ def from_pair(question: str, answer: str, *, default_language: str) -> Extracted
     return ExtractedText(question, file_types.PLAIN, sections, language_)
 
 
-def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
+def _with_language(text: ExtractedText, default: str) -> ExtractedText:
     sample = "\n".join(section.text[:500] for section in text.sections[:20])
     return replace(text, language=detection.detect(sample, default=default))
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.extractive import ExtractiveEngine
+from bots.engine.sentences import statements
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
@@ -168,12 +169,14 @@ def _summary_by_model(
     draft: ChatSummaryDraft = work.complete(
         text_tasks.summarise_chat(lines, language=chat.language)
     )
+    resolution = _resolution(lines, draft, work, language=chat.language)
+    prose = _confirmed_prose(lines, draft, work)
     return Summary(
         language=chat.language,
-        summary=mask.reveal(draft.summary),
+        summary=mask.reveal(prose) or _summary_by_rules(chat, transcript).summary,
         key_points=[mask.reveal(point) for point in draft.key_points],
         customer_intent=mask.reveal(draft.customer_intent),
-        resolution=mask.reveal(_resolution(lines, draft, work, language=chat.language)),
+        resolution=mask.reveal(resolution),
         message_count=transcript.message_count,
         engine=work.engine.name,
     )
@@ -189,6 +192,14 @@ def _resolution(
         return ""
     replies = [line.text for line in lines if line.role == "assistant" and line.is_answer]
     return written if work.confirms(written, replies) else ""
+
+
+def _confirmed_prose(
+    lines: Sequence[Line], draft: ChatSummaryDraft, work: engines.MeteredWork
+) -> str:
+    """The statements of a model's summary that the conversation supports."""
+    conversation = "\n".join(f"{line.role}: {line.text}" for line in lines)
+    return "".join(work.confirmed(statements(draft.summary), results=conversation)).strip()
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:

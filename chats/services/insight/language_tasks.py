@@ -232,6 +232,7 @@ def _suggest_by_model(
     - It contains a figure, link or address that neither its passages nor the chat contain.
     - It reports that something was done.
     - It repeats the customer.
+    - The model, asked as a judge, does not confirm it.
     """
     snippets = retrieval.snippets(part.result for part in parts)
     if not snippets:
@@ -239,16 +240,17 @@ def _suggest_by_model(
         return []
     prompt = prompt_versions.find_current(chat.bot_id)
     mask = transcripts.mask_for(chat.client)
+    lines = transcript.hidden_by(mask)
     drafts = work.complete(
         text_tasks.suggest_replies(
-            transcript.hidden_by(mask),
+            lines,
             snippets,
             count=body.count,
             language=language,
             instructions=prompt_versions.instructions_of(prompt, tone=body.tone),
         )
     )
-    suggestions = []
+    suggested: dict[str, Suggestion] = {}
     for draft in drafts.suggestions:
         text = mask.reveal(draft.text)
         cited = [snippet for snippet in snippets if snippet.number in draft.snippets]
@@ -263,8 +265,9 @@ def _suggest_by_model(
         )
         if is_good:
             citations = [Citation(**asdict(snippet.citation)) for snippet in cited]
-            suggestions.append(Suggestion(text=text, citations=citations))
-    return suggestions
+            suggested.setdefault(draft.text, Suggestion(text=text, citations=citations))
+    confirmed = work.confirmed([*suggested], lines=lines, snippets=snippets)
+    return [suggested[text] for text in confirmed]
 
 
 def _answers(text: str) -> bool:

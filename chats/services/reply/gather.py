@@ -128,10 +128,11 @@ def _kind_of(
     receipt: Mapping[str, Any] = latest.receipt or {}
     if receipt.get("asks_for"):
         return "other"
-    if latest.is_welcome or receipt.get("kind") == "greeting":
-        return "greeting"
     if receipt.get("kind") == "thanks":
         return "thanks"
+    # No other small talk asks a question that a yes or no answers.
+    if latest.is_welcome or receipt.get("decision") == "small_talk":
+        return "greeting"
     is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "extractive"
     return "quotation" if is_quotation else "other"
 
