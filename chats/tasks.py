@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import answer_mails, push, tags, team_notifications
 from chats.services.data_exchange import customer_transcripts, erasing, retention
-from chats.services.desk import agent_actions, routing, timers
+from chats.services.desk import agent_actions, feed, routing, timers
 from chats.services.insight import (
     chat_analysis,
     language_tasks,
@@ -154,6 +154,13 @@ def clean_up() -> None:
 def release_agent(*, user_id: int) -> None:
     """Return to the queue the conversations of a user who was disabled or became a viewer."""
     agent_actions.return_chats_of_agent(user_id)
+
+
+@job("chats.show_away", queue=Queue.REPLY)
+def show_away(*, user_id: int) -> None:
+    """Show in the open inboxes whether a user is away; if they are available again, have waiting
+    conversations assigned."""
+    feed.show_away(user_id)
 
 
 @periodic("chats.run_timers")

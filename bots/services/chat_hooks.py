@@ -12,8 +12,8 @@ from chatplatform.hooks import Hook
 class AgentLookup(Protocol):
     """Implemented by the module `chats.services.core.presence`."""
 
-    def online(self, client_id: int) -> set[int]:
-        """The ids of the client's people who are online; empty if that is unknown."""
+    def available(self, client_id: int) -> set[int]:
+        """The ids of the client's people who are online and not away; empty if that is unknown."""
 
     def usual_wait(self, bot_id: int) -> int | None:
         """The number of minutes in which agents usually answer; None if that is unknown."""

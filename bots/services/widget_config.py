@@ -50,7 +50,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=closed
         and business_hours.with_opening(closed, config, bot, now, language=chosen),
-        agents_online=len(chat_hooks.agents().online(bot.client_id)),
+        agents_online=len(chat_hooks.agents().available(bot.client_id)),
         usual_wait_minutes=chat_hooks.agents().usual_wait(bot.pk),
         answers_by_mail=bot.mail_answers and mails.is_enabled(),
         upload_limits=UploadLimits(

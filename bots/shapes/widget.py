@@ -362,7 +362,7 @@ class BotConfigDto(Shape):
         description="The text to show outside the business hours; null: none."
     )
     agents_online: int = Field(
-        description="The number of your company's people who are online now."
+        description="The number of your company's people who are online now and not away."
     )
     usual_wait_minutes: int | None = Field(
         description="How many minutes an agent usually takes to answer: the median of the last 30"

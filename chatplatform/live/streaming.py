@@ -32,8 +32,9 @@ class StreamEvent(StrEnum):
     JOINED = "joined"  # a later message's reply also answers this message; never sent to readers
     DONE = "done"  # the result, or a turn that is still pending; always the last event
     # The live feed of the desk.
-    READY = "ready"  # the stream is open; says who is online
+    READY = "ready"  # the stream is open; says who is online, and who is away
     PRESENCE = "presence"  # a person came or went
+    AWAY = "away"  # a person set themselves as away or as available
     TYPING = "typing"  # somebody is typing, or has stopped
     VIEWING = "viewing"  # a person opened or left a chat
     DELETED = "deleted"  # a chat is no longer stored

@@ -28,6 +28,9 @@ class FeedReady(Shape):
 
     user_id: int = Field(description="The id of the person whose feed this is.")
     online: list[int] = Field(description="The ids of the people who are online.")
+    away: list[int] = Field(
+        description="The ids of the people who have set themselves as away, online or not."
+    )
 
 
 class FeedPresence(Shape):
@@ -36,6 +39,13 @@ class FeedPresence(Shape):
     user_id: int = Field(description="The person's id.")
     name: str = Field(description="The person's name.")
     is_online: bool = Field(description="Whether the person is online now.")
+
+
+class FeedAway(Shape):
+    """A person set themselves as away or as available."""
+
+    user_id: int = Field(description="The person's id.")
+    is_away: bool = Field(description="Whether the person is away; false if they are available.")
 
 
 class Typist(Shape):
@@ -74,6 +84,7 @@ class FeedDeleted(Shape):
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {
     StreamEvent.READY: FeedReady,
     StreamEvent.PRESENCE: FeedPresence,
+    StreamEvent.AWAY: FeedAway,
     StreamEvent.TYPING: FeedTyping,
     StreamEvent.VIEWING: FeedViewing,
     StreamEvent.DELETED: FeedDeleted,

@@ -137,6 +137,8 @@ def test_the_widget_is_told_how_many_agents_are_online(page, ann, ben, cara):
         assert person.user
         presence.touch(person.user)
     assert page.get(config).json()["agents_online"] == 2
+    ben.put("/identity/users/me", {"is_away": True})
+    assert page.get(config).json()["agents_online"] == 1
 
 
 def test_the_widget_is_told_how_soon_people_usually_answer(page, server, ann, ben, bot):

@@ -36,6 +36,7 @@ class Stream:
 
     def __init__(self, reply):
         self.reply = reply
+        self.ready = {}
 
     def next(self, name=None):
         while True:
@@ -59,7 +60,9 @@ def feed(port, person=None, path="/ai/chat/events", **headers):
         assert reply.status == 200, reply.read()
         assert reply.headers["Content-Type"] == "text/event-stream"
         stream = Stream(reply)
-        assert stream.next()["event"] == "ready"
+        ready = stream.next()
+        assert ready["event"] == "ready"
+        stream.ready = ready["data"]
         yield stream
 
 
@@ -241,6 +244,18 @@ def test_presence_of_colleagues(web_port, ann, ben, client_a):
         left = stream.next("presence")["data"]
     assert joined == {"user_id": ben.user.pk, "name": "Ben", "is_online": True}
     assert left == joined | {"is_online": False}
+
+
+def test_who_is_away_is_shown_at_the_start_and_at_each_change(web_port, ann, ben):
+    with feed(web_port, ann) as stream:
+        ben.put("/identity/users/me", {"is_away": True})
+        run_jobs()
+        assert stream.next("away")["data"] == {"user_id": ben.user.pk, "is_away": True}
+        with feed(web_port, ben) as other:
+            assert other.ready["away"] == [ben.user.pk]
+        ben.put("/identity/users/me", {"is_away": False})
+        run_jobs()
+        assert stream.next("away")["data"] == {"user_id": ben.user.pk, "is_away": False}
 
 
 def test_a_ticket_opens_one_feed(web_port, ann):

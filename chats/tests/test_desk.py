@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
 from chatplatform.testing.web_process import free_port, web
 from chats.models import Conversation, Customer, Message
@@ -143,6 +144,36 @@ def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann,
     until, tomorrow = chat.snoozed_until.astimezone(), datetime.now().astimezone().date() + A_DAY
     assert (until.date(), until.hour) == (tomorrow, 9)
     assert "She wants a refund." not in seen_by_customer(shop, chat_id)
+
+
+def test_who_is_away_sees_it_after_a_reload_and_colleagues_see_it_too(screen, shop, ann, ben):
+    write_in(shop, "Zoe")
+    enter(screen, ben)
+    away = screen.get_by_role("navigation", name="Conversations").locator("[data-away=true]")
+    expect(away).to_have_count(0)
+    screen.get_by_role("button", name="Settings").click()
+    dialog = screen.get_by_role("dialog")
+    dialog.locator("[data-away=false]").get_by_role("button").click()
+    expect(dialog.locator("[data-away=true]")).to_be_visible()
+    assert violations(screen) == []
+    screen.keyboard.press("Escape")
+    screen.reload()
+    expect(away).to_be_visible()
+    other = screen.context.new_page()
+    other.goto("/admin/desk/")
+    expect(other.locator("[data-away=true]")).to_be_visible()
+    away.get_by_role("button").click()
+    expect(away).to_have_count(0)
+    run_jobs()
+    expect(other.locator("[data-away=true]")).to_have_count(0)
+    other.close()
+    ann.put("/identity/users/me", {"is_away": True})
+    run_jobs()
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    screen.get_by_role("button", name="Assign to me").click()
+    screen.get_by_role("button", name="Assign…").click()
+    expect(dialog.get_by_role("button", name="Ann")).to_contain_text("away")
 
 
 def test_what_a_dialog_cannot_store_stays_in_it_with_the_reason(screen, shop, ann, ben, problems):

@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from chatplatform.live.streaming import ServerSent
+from chats.services.core import presence
 from chats.services.desk import feed
 from identity.models import Client, User
 
@@ -56,6 +57,7 @@ def test_the_buffer_is_bounded(reader, monkeypatch):
 
 def test_a_stream_goes_on_if_the_events_before_the_buffer_were_deleted(reader, monkeypatch):
     monkeypatch.setattr(feed, "_read_page", lambda client, cursor: [])
+    monkeypatch.setattr(presence, "away", lambda client_id: set())
     reader.buffer, reader.buffer_begins_after = deque(LOG[2:]), LOG[1][0]
     stream = feed._Stream(User(pk=1, client_id=1))
 

@@ -88,6 +88,18 @@ def test_a_handover_notifies_people_who_are_online_or_else_everyone(ann, ben, ca
     assert [item["user_id"] for item in event.data["notifications"]] == [ben.user.pk]
 
 
+def test_who_is_away_is_notified_only_of_what_concerns_them(ann, ben, bea, bot):
+    presence.touch(ben.user)
+    ben.put("/identity/users/me", {"is_away": True})
+    chat = make_chat(bot, assign_type="queue")
+    team_notifications.notify_waiting(str(chat.pk))
+    assert {row.user for row in Notification.objects.all()} == {ann.user, bea.user}
+    ann.post(f"/ai/chat/{chat.pk}/manual", {"text": "@Ben, look", "is_note": True})
+    ann.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent", "user_id": ben.user.pk})
+    kinds = [item["kind"] for item in ben.get(PATH).json()["items"]]
+    assert kinds == ["assigned", "mentioned"]
+
+
 def test_presence_is_not_asked_for_under_the_lock(ann, bot, monkeypatch):
     chat = make_chat(bot)
     online = mock.Mock(return_value=set())

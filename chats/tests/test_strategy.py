@@ -135,6 +135,29 @@ def test_an_agent_who_comes_online_is_assigned_waiting_chats(ben, bot, set_strat
     assert owners([chat]) == ["Ben"]
 
 
+def test_an_agent_who_is_away_is_assigned_nothing_until_available_again(
+    ben, bea, client_a, bot, set_strategy
+):
+    set_strategy("round_robin")
+    mine = make_chat(bot, assign_type="agent", assignee=ben.user)
+    for person in (ben, bea):
+        presence.touch(person.user)
+    ben.put("/identity/users/me", {"is_away": True})
+    chats = waiting(bot, 2)
+    run_jobs()
+    assert owners(chats) == ["Bea", "Bea"]
+    bea.put("/identity/users/me", {"is_away": True})
+    (last,) = waiting(bot, 1)
+    routing.assign_waiting(client_a.pk)
+    assert owners([last, mine]) == [None, "Ben"]
+    # A colleague may still assign one by hand.
+    bea.post(f"/ai/chat/{chats[0].pk}/assign", {"assign_type": "agent", "user_id": ben.user.pk})
+    assert owners(chats) == ["Ben", "Bea"]
+    ben.put("/identity/users/me", {"is_away": False})
+    run_jobs()
+    assert owners([last]) == ["Ben"]
+
+
 def test_the_timer_assigns_chats_if_a_job_was_lost(ben, bot, set_strategy):
     set_strategy("round_robin")
     presence.touch(ben.user)

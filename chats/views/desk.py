@@ -575,8 +575,9 @@ class FeedViewSet(ChatsViewSet):
         do, or as `last_event_id` in the query: the stream continues after any event that the log
         still has; any other id is a 422.
 
-        Other events have no id: `ready` at the start, with who is `online`; `presence` when a
-        colleague comes or goes; `typing`; `viewing`; and `deleted` when a conversation was deleted.
+        Other events have no id: `ready` at the start, with who is `online` and who is `away`;
+        `presence` when a colleague comes or goes; `away` when somebody sets themselves as away or
+        available; `typing`; `viewing`; and `deleted` when a conversation was deleted.
         `notification.created` contains only your own notifications. After every 15 seconds without
         an event, a comment line keeps the connection open. The stream ends when the sign-in that
         opened it ends. Each person can have ten open streams, and each company a thousand unless

@@ -53,6 +53,7 @@ class Migration(migrations.Migration):
                 ('language', models.CharField(default='en', max_length=20)),
                 ('can_train', models.BooleanField(default=False)),
                 ('is_disabled', models.BooleanField(default=False, verbose_name='disabled')),
+                ('is_away', models.BooleanField(db_default=False, default=False, verbose_name='away')),
                 ('token_version', models.PositiveIntegerField(default=1)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),

@@ -51,6 +51,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     # Whether the person may train bots regardless of the role.
     can_train = models.BooleanField(default=False)
     is_disabled = models.BooleanField("disabled", default=False)
+    # Whether the person takes no new chats for now; they set it in the inbox.
+    is_away = models.BooleanField("away", default=False, db_default=False)
     # Incremented to invalidate all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())

@@ -181,9 +181,10 @@ def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
 
 
 def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = None) -> User:
-    """Change a person's own name, language and picture. Values that are None stay unchanged. An
-    uploaded `picture` takes precedence over `avatar_url`."""
-    given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
+    """Change a person's own name, language and picture, and whether they are away. Values that are
+    None stay unchanged. An uploaded `picture` takes precedence over `avatar_url`."""
+    names = ("full_name", "language", "avatar_url", "is_away")
+    given = {name: getattr(body, name) for name in names}
     if picture:
         given["avatar_url"] = picture.url
     elif given["avatar_url"] == user.picture_url:
@@ -196,6 +197,9 @@ def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = Non
             if "avatar_url" in changes:
                 _set_avatar_file(user, picture.name if picture else "")
             _update(user, changes, by=user)
+            if "is_away" in changes:
+                client_id = user.client_id
+                enqueue("chats.show_away", client_id=client_id, priority=-1, user_id=user.pk)
     return user
 
 

@@ -40,6 +40,7 @@ class UserDto(Shape):
         " always may.",
     )
     is_disabled: bool | None = read_only("Whether the person's account is disabled.")
+    is_away: bool | None = read_only("Whether the person is away and takes no new conversations.")
     language: Language = Field(
         "en", description="The language of the person's pages and mails, as a BCP 47 code."
     )
@@ -105,6 +106,14 @@ class OwnUser(Shape):
         None,
         description="URL (http or https) of your picture, shown to customers; empty: none.",
         examples=["https://acme.example/ben.jpg"],
+    )
+    is_away: bool | None = Field(
+        None,
+        description="Whether you are away. While true, no waiting conversation is assigned to you"
+        " by strategy, you are not notified of those that wait, and `agents_online` does not count"
+        " you. The conversations that you have stay yours; their messages, and mentions, still"
+        " reach you.",
+        examples=[False],
     )
     id: int | None = read_only("Your id.")
     client_id: int | None = read_only("The id of your company.")

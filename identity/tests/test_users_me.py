@@ -42,10 +42,22 @@ def test_everybody_changes_their_own_name_and_language(ann, role):
     assert ann.get(ME).json()["full_name"] == "Ann"
 
 
+def test_people_set_themselves_as_away_and_as_available(ann, ben):
+    assert ben.get(ME).json()["is_away"] is False
+    for is_away in (True, True, False):
+        reply = ben.put(ME, {"is_away": is_away})
+        assert (reply.status_code, reply.json()["is_away"]) == (200, is_away)
+        assert ben.put(ME, {"is_away": None, "language": "en"}).json()["is_away"] is is_away
+        people = ann.get("/identity/users").json()["items"]
+        assert [one["id"] for one in people if one["is_away"]] == [ben.user.pk] * is_away
+    events = AuditEvent.objects.filter(action="user.updated")
+    assert [event.changes for event in events] == [{"fields": ["is_away"]}] * 2
+
+
 @pytest.mark.parametrize(
     "body",
     [{"full_name": " "}, {"full_name": "x" * 201}, {"language": "English"}, {"is_superuser": True},
-     {"password": OTHER}],
+     {"password": OTHER}, {"is_away": "on holiday"}],
 )  # fmt: skip
 def test_wrong_body(ben, body):
     before = state(ben.user)

@@ -33,7 +33,8 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
     def update_me(self, body: user_shapes.OwnUser) -> user_shapes.UserDto:
-        """Change your own name, language and picture; fields left out keep their value."""
+        """Change your own name, language and picture, or set yourself as away; fields left out keep
+        their value."""
         return user_shapes.UserDto.from_row(users.update_own(self.user, body))
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})

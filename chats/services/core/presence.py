@@ -69,6 +69,18 @@ def online(client_id: int) -> set[int]:
     return _best_effort(read, default=set())
 
 
+def away(client_id: int) -> set[int]:
+    """Ids of the client's users who have set themselves as away, online or not."""
+    rows = User.objects.filter(client_id=client_id, is_away=True)
+    return set(rows.values_list("pk", flat=True))
+
+
+def available(client_id: int) -> set[int]:
+    """Ids of the client's users who are online and not away."""
+    found = online(client_id)
+    return found - away(client_id) if found else found
+
+
 def usual_wait(bot_id: int) -> int | None:
     """The median number of minutes from the handover to an agent's answer in the bot's latest
     chats, cached for ten minutes. None if agents have answered too few of these chats."""

@@ -52,7 +52,7 @@ def enqueue_waiting(chat: Conversation) -> None:
 
 def notify_waiting(chat_id: str) -> None:
     """Notify the team's members who are online of a chat in the queue; if nobody is online, the
-    whole team."""
+    whole team. Members who are away are left out."""
     chat = Conversation.objects.filter(pk=chat_id).first()
     if chat is None:
         return  # the chat was deleted
@@ -63,7 +63,8 @@ def notify_waiting(chat_id: str) -> None:
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
     """Notify the chat's agent of a customer who has waited too long. If no agent has the chat,
-    notify the team's members who are online or, if nobody is online, the whole team."""
+    notify the team's members who are online or, if nobody is online, the whole team, without those
+    who are away."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -152,8 +153,9 @@ def mark_all_read(user: User) -> int:
 
 
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
-    """The ids of the team's members who are online or, if nobody is online, of the whole team."""
-    everyone = set(team(chat.client_id).values_list("pk", flat=True))
+    """The ids of the team's members who are not away: of those who are online or, if nobody is, of
+    all."""
+    everyone = set(team(chat.client_id).filter(is_away=False).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
 
 

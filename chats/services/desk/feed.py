@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import Error, transaction
 
+from chatplatform import jobs
 from chatplatform.api.errors import Invalid
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.live import pubsub
@@ -72,6 +73,21 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
     """Show colleagues that the agent is viewing a chat, or has stopped."""
     data = {"user_id": by.pk, "name": by.full_name, "is_viewing": is_viewing}
     publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
+
+
+def show_away(user_id: int) -> None:
+    """Show colleagues whether a user is away; if they are available again, have waiting chats
+    assigned."""
+    users = User.objects.select_related("client__config")
+    user = users.filter(pk=user_id, client__isnull=False).first()
+    if user is None:
+        return  # The user was deleted.
+    assert user.client
+    data = {"user_id": user.pk, "is_away": user.is_away}
+    publish(user.client.pk, StreamEvent.AWAY, data)
+    if not user.is_away:
+        with jobs.commit():
+            presence.enqueue_assignment(user.client)
 
 
 def publish_deletion(chat: Conversation) -> None:
@@ -247,7 +263,8 @@ async def _follow(
     try:
         await reader.listener.wait_until_subscribed()
         online = await in_thread(presence.online, reader.client.pk)
-        ready = {"user_id": stream.user.pk, "online": sorted(online)}
+        away = await in_thread(presence.away, reader.client.pk)
+        ready = {"user_id": stream.user.pk, "online": sorted(online), "away": sorted(away)}
         yield ServerSent(StreamEvent.READY, ready)
         while True:
             stream.wake.clear()

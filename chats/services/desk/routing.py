@@ -37,8 +37,8 @@ def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> 
 
 
 def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
-    """Online agents below their capacity; the strategy's first choice comes first. If nobody at the
-    client has the role agent, its admins and owners count as agents."""
+    """Agents who are online, not away and below their capacity; the strategy's first choice comes
+    first. If nobody at the client has the role agent, its admins and owners count as agents."""
     team = team_notifications.team(config.client_id)
     agents = team.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
@@ -57,7 +57,7 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
     )
     least_busy = config.assign_strategy == AssignStrategy.LEAST_BUSY
     return sorted(
-        (user for user in candidates.filter(pk__in=online)
+        (user for user in candidates.filter(pk__in=online, is_away=False)
          if user.open_chats < config.agent_capacity),
         key=lambda user: (
             user.open_chats if least_busy else 0,

@@ -2,7 +2,7 @@
 
 import { t } from "../common/words.js";
 import { customerName } from "./people.js";
-import { isOwn, unnoticed } from "./reducer.js";
+import { isAway, isOwn, unnoticed } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const SOUND_KEY = "desk.sound";
@@ -52,13 +52,13 @@ function count(state) {
   navigator.setAppBadge?.(number).catch(() => document.title);
 }
 
-/** Notifies of a message in the agent's own chat, and of a chat that nobody has. */
+/** Notifies of a message in the agent's own chat and, unless they are away, of a chat that nobody has. */
 export function announce(event, before) {
   const chat = read().chats[event.conversation_id] ?? event.data.conversation;
   if (!chat || !before.me) return;
   const message = event.type === "message.created" ? event.data.message : null;
   const isForMe = message?.sender.type === "customer" && isOwn(before, chat);
-  const isWaiting = event.type === "conversation.handed_off";
+  const isWaiting = event.type === "conversation.handed_off" && !isAway(before);
   if (!isForMe && !isWaiting) return;
   const isSeen = document.hasFocus() && (isWaiting || before.openId === chat.id);
   if (hasSound() && !(isForMe && isSeen)) beep();

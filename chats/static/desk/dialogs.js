@@ -13,7 +13,7 @@ import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
 import { PRIORITIES } from "./reducer.js";
-import { Filters, Notifications } from "./views.js";
+import { Availability, Filters, Notifications } from "./views.js";
 import { Palette } from "./palette.js";
 import { dispatch, read } from "./store.js";
 import { NewChat, Templates } from "./templates.js";
@@ -80,7 +80,8 @@ function Assign({ state, ids }) {
     finish(() => chats.assign(ids, note ? { ...body, note } : body, { said, until }));
   };
   const people = Object.values(state.people).filter((one) => !one.is_disabled && !one.is_invited && one.role !== "viewer" && one.id !== state.me.id);
-  people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
+  const isThere = ({ id }) => Number(Boolean(state.online[id] && !state.away[id]));
+  people.sort((one, other) => isThere(other) - isThere(one));
   return html`
     <form>
       <label>${t("Note for your team (customers never see it)")} <textarea name="note" rows="2" maxlength="8000" dir="auto"></textarea></label>
@@ -287,6 +288,7 @@ function Menu({ state }) {
   const others = otherLanguages();
   return html`
     <p><bdi>${state.me.full_name}</bdi> <span class="quiet">${state.me.email}</span></p>
+    ${state.me.role !== "viewer" && html`<${Availability} state=${state} />`}
     <ul class="choices">
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>

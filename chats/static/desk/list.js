@@ -9,10 +9,10 @@ import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./la
 import * as live from "./live.js";
 import { noticeWords } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
-import { VIEWS, rows, unnoticed } from "./reducer.js";
+import { VIEWS, isAway, rows, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
-import { Bell, Chips } from "./views.js";
+import { Availability, Bell, Chips } from "./views.js";
 
 const SEARCH_AFTER_MS = 250;
 const NEAR_MS = 2 * 3_600_000; // a reply window that ends sooner is shown
@@ -32,6 +32,7 @@ export function List({ state }) {
           <${Face} name=${state.me.full_name} /><span class="hidden">${t("Settings")}</span>
         </button>
       </header>
+      ${isAway(state) && html`<${Availability} state=${state} />`}
       <${Views} state=${state} />
       <input class="search" type="search" id="search" maxlength="200" aria-label=${t("Search conversations")} placeholder=${t("Search conversations")}
         value=${state.query} onInput=${searchSoon} />

@@ -1,7 +1,7 @@
 /** Keeps the desk current: the live feed, the list, the counts. */
 
 import { t } from "../common/words.js";
-import { Refusal, SignedOut, Unreachable, call, get, headers, post } from "./api.js";
+import { Refusal, SignedOut, Unreachable, call, get, headers, post, put } from "./api.js";
 import { announce } from "./attention.js";
 import { follow } from "./event_stream.js";
 import { tell } from "./notices.js";
@@ -38,6 +38,12 @@ async function loadPersonal() {
     dispatch({ type: "notifications", notifications });
     dispatch({ type: "views", views });
   });
+}
+
+/** Sets this person as away or as available, at all of their desks. */
+export async function setAway(isAway) {
+  const { id } = await put("/identity/users/me", { is_away: isAway });
+  dispatch({ type: "away", user_id: id, is_away: isAway });
 }
 
 /** Loads who is online and what waits. */
@@ -86,11 +92,11 @@ function connected(state) {
 
 function receive({ event, data, id }) {
   if (event === "ready") {
-    dispatch({ type: "ready", online: data.online });
+    dispatch({ type: "ready", online: data.online, away: data.away });
     // What happened before the first event, or since a forgotten one, is not in the stream.
     if (!last) readAgain();
-  } else if (event === "presence") {
-    dispatch({ type: "presence", ...data });
+  } else if (event === "presence" || event === "away") {
+    dispatch({ type: event, ...data });
   } else if (event === "typing") {
     const isOwn = data.sender.type === "agent" && data.sender.id === String(read().me?.id);
     if (!isOwn) dispatch({ type: "typing", now: Date.now(), ...data });

@@ -44,8 +44,11 @@ export function Priority({ priority }) {
   return html`<span class=${`priority ${priority}`} data-priority=${priority}>${label(PRIORITY_NAMES, priority)}</span>`;
 }
 
-/** Whether a colleague is at the desk. */
-export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
+/** Whether a colleague takes conversations, in words. */
+export function presence({ online, away }, id) {
+  if (away[id]) return t("away");
+  return online[id] ? t("online") : t("offline");
+}
 
 /** The site's first page for a person: agents have no home page. */
 export const siteOf = ({ role }) =>

@@ -16,6 +16,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     people: {},
     bots: {},
     online: {},
+    away: {}, // who takes no new conversations for now
     connection: "connecting",
     now,
     counts: {},
@@ -90,7 +91,8 @@ const CHANGES = {
   forgotten: (state) => ({ ...state, threads: {}, chats: shownChats({ ...state, threads: {} }) }),
   event: happened,
   message: (state, { message, kind }) => withMessage(state, message, kind),
-  ready: (state, { online }) => ({ ...state, online: Object.fromEntries(online.map((id) => [id, true])) }),
+  ready: (state, { online, away }) => ({ ...state, online: asMap(online), away: asMap(away) }),
+  away: (state, { user_id: id, is_away: isAway }) => ({ ...state, away: { ...state.away, [id]: isAway } }),
   presence: (state, { user_id: id, name, is_online: isOnline }) => ({
     ...state,
     online: { ...state.online, [id]: isOnline },
@@ -120,6 +122,11 @@ const CHANGES = {
   toast: (state, { toast }) => ({ ...state, toasts: [...state.toasts, toast] }),
   untoast: (state, { id }) => ({ ...state, toasts: state.toasts.filter((toast) => toast.id !== id) }),
 };
+
+const asMap = (ids) => Object.fromEntries(ids.map((id) => [id, true]));
+
+/** Whether this person is away. */
+export const isAway = ({ away, me }) => Boolean(away[me?.id]);
 
 export function draftOf(state, id) {
   return state.drafts[id] ?? { text: "", isNote: false };

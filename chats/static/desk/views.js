@@ -9,7 +9,7 @@ import { Icon } from "./icons.js";
 import { CHANNELS, label } from "./labels.js";
 import * as live from "./live.js";
 import { noticeWords } from "./notices.js";
-import { isByUrgency, unnoticed } from "./reducer.js";
+import { isAway, isByUrgency, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, day, languageName, span } from "./times.js";
 
@@ -24,6 +24,18 @@ export function Bell({ state }) {
     <button type="button" class="plain bell" aria-label=${count ? name : t("Notifications")} onClick=${show("notifications")}>
       <${Icon} name="bell" />${count > 0 && html`<span class="badge" aria-hidden="true">${count}</span>`}
     </button>
+  `;
+}
+
+/** Whether this person takes new conversations, with a button to change that. */
+export function Availability({ state }) {
+  const isGone = isAway(state);
+  const change = () => live.setAway(!isGone).catch(chats.report);
+  return html`
+    <p class="availability" data-away=${String(isGone)}>
+      <span>${isGone ? t("You're away: new conversations aren't assigned to you automatically. Mentions and messages in your own still reach you.") : t("You're available.")}</span>
+      <button type="button" onClick=${change}>${isGone ? t("Set as available") : t("Set as away")}</button>
+    </p>
   `;
 }
 

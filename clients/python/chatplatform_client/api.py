@@ -90,7 +90,7 @@ class Client(Core):
     def update_me(
         self, body: types.OwnUser
     ) -> types.UserDto:
-        """Change your own name, language and picture; fields left out keep their value."""
+        """Change your own name, language and picture, or set yourself as away; fields left out keep their value."""
         result: types.UserDto = self.call("PUT", "/identity/users/me", {}, {}, body=body)
         return result
 

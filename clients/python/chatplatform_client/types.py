@@ -1287,6 +1287,11 @@ class ExportAdhocReportParam(TypedDict):
     file_name: NotRequired[str | None]
 
 
+class FeedAway(TypedDict):
+    user_id: int
+    is_away: bool
+
+
 class FeedDeleted(TypedDict):
     conversation_id: str
 
@@ -1300,6 +1305,7 @@ class FeedPresence(TypedDict):
 class FeedReady(TypedDict):
     user_id: int
     online: list[int]
+    away: list[int]
 
 
 class FeedTicket(TypedDict):
@@ -2097,6 +2103,7 @@ class OwnUser(TypedDict):
     full_name: NotRequired[str | None]
     language: NotRequired[str | None]
     avatar_url: NotRequired[str | None]
+    is_away: NotRequired[bool | None]
     id: NotRequired[int | None]
     client_id: NotRequired[int | None]
     email: NotRequired[str | None]
@@ -2862,6 +2869,7 @@ class UserDto(TypedDict):
     role: Literal['owner', 'admin', 'agent', 'viewer']
     can_train: bool
     is_disabled: bool | None
+    is_away: bool | None
     language: str
     avatar_url: str | None
     last_login_at: str | None
@@ -2877,6 +2885,7 @@ class UserInput(TypedDict):
     role: NotRequired[Literal['owner', 'admin', 'agent', 'viewer']]
     can_train: NotRequired[bool]
     is_disabled: NotRequired[bool | None]
+    is_away: NotRequired[bool | None]
     language: NotRequired[str]
     avatar_url: NotRequired[str | None]
     last_login_at: NotRequired[str | None]

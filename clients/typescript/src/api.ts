@@ -47,7 +47,7 @@ export class Client extends Core {
   getMe(): Promise<types.UserDto> {
     return this.call("GET", `/identity/users/me`);
   }
-  /** Change your own name, language and picture; fields left out keep their value. */
+  /** Change your own name, language and picture, or set yourself as away; fields left out keep their value. */
   updateMe(body: types.OwnUser): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/me`, { body });
   }

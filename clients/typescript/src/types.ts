@@ -250,11 +250,13 @@ export type EventsResponse = { "items": Array<Event>; "next_cursor": string | nu
 
 export type ExportAdhocReportParam = { "date_from"?: string | null; "date_to"?: string | null; "timezone"?: string | null; "bot_ids"?: Array<number>; "channels"?: Array<string>; "statuses"?: Array<"open" | "snoozed" | "ended">; "assignee_ids"?: Array<number>; "tags"?: Array<string>; "sentiments"?: Array<"positive" | "neutral" | "negative">; "languages"?: Array<string>; "ended_by"?: Array<string>; "countries"?: Array<string>; "handed_off"?: boolean | null; "bot_resolved"?: boolean | null; "has_feedback"?: boolean | null; "rating_min"?: number | null; "rating_max"?: number | null; "q"?: string | null; "group_by"?: Array<"day" | "week" | "month" | "hour" | "weekday" | "bot" | "channel" | "agent" | "tag" | "sentiment" | "language" | "country" | "handoff_reason" | "price_category">; "metrics"?: Array<"chats" | "messages" | "customers" | "bot_resolved" | "handed_off" | "ended" | "open" | "first_response_p50" | "first_response_p90" | "first_response_mean" | "resolution_p50" | "resolution_p90" | "resolution_mean" | "rating_mean" | "rating_count" | "sentiment_positive" | "sentiment_neutral" | "sentiment_negative" | "credits_used" | "charged_messages" | "message_cost">; "sort"?: string | null; "format"?: "csv" | "xlsx"; "columns"?: Array<string>; "file_name"?: string | null; };
 
+export type FeedAway = { "user_id": number; "is_away": boolean; };
+
 export type FeedDeleted = { "conversation_id": string; };
 
 export type FeedPresence = { "user_id": number; "name": string; "is_online": boolean; };
 
-export type FeedReady = { "user_id": number; "online": Array<number>; };
+export type FeedReady = { "user_id": number; "online": Array<number>; "away": Array<number>; };
 
 export type FeedTicket = { "ticket": string; "expires_in": number; };
 
@@ -448,7 +450,7 @@ export type OriginalReply = { "text": string; "is_answered": boolean; "decision"
 
 export type OwnPassword = { "current_password": string; "new_password": string; };
 
-export type OwnUser = { "full_name"?: string | null; "language"?: string | null; "avatar_url"?: string | null; "id"?: number | null; "client_id"?: number | null; "email"?: string | null; "role"?: string | null; "can_train"?: boolean | null; "is_disabled"?: boolean | null; "last_login_at"?: string | null; "created_at"?: string | null; };
+export type OwnUser = { "full_name"?: string | null; "language"?: string | null; "avatar_url"?: string | null; "is_away"?: boolean | null; "id"?: number | null; "client_id"?: number | null; "email"?: string | null; "role"?: string | null; "can_train"?: boolean | null; "is_disabled"?: boolean | null; "last_login_at"?: string | null; "created_at"?: string | null; };
 
 export type PageCounts = { "training"?: number; "trained"?: number; "unchanged"?: number; "refused"?: number; "failed"?: number; };
 
@@ -656,9 +658,9 @@ export type Usage = { "prompt_tokens": number; "completion_tokens": number; "cre
 
 export type UserDisableFlag = { "is_disabled": boolean; };
 
-export type UserDto = { "id": number | null; "client_id": number | null; "email": string; "full_name": string; "role": "owner" | "admin" | "agent" | "viewer"; "can_train": boolean; "is_disabled": boolean | null; "language": string; "avatar_url": string | null; "last_login_at": string | null; "is_invited": boolean | null; "created_at": string | null; };
+export type UserDto = { "id": number | null; "client_id": number | null; "email": string; "full_name": string; "role": "owner" | "admin" | "agent" | "viewer"; "can_train": boolean; "is_disabled": boolean | null; "is_away": boolean | null; "language": string; "avatar_url": string | null; "last_login_at": string | null; "is_invited": boolean | null; "created_at": string | null; };
 
-export type UserInput = { "id"?: number | null; "client_id"?: number | null; "email": string; "full_name": string; "role"?: "owner" | "admin" | "agent" | "viewer"; "can_train"?: boolean; "is_disabled"?: boolean | null; "language"?: string; "avatar_url"?: string | null; "last_login_at"?: string | null; "is_invited"?: boolean | null; "created_at"?: string | null; "password"?: string | null; };
+export type UserInput = { "id"?: number | null; "client_id"?: number | null; "email": string; "full_name": string; "role"?: "owner" | "admin" | "agent" | "viewer"; "can_train"?: boolean; "is_disabled"?: boolean | null; "is_away"?: boolean | null; "language"?: string; "avatar_url"?: string | null; "last_login_at"?: string | null; "is_invited"?: boolean | null; "created_at"?: string | null; "password"?: string | null; };
 
 export type UserPassword = { "password": string; };
 

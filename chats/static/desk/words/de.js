@@ -314,6 +314,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "With the bot": "Beim Bot",
 "Blocked": "Gesperrt",
 "Blocked until {time}": "Gesperrt bis {time}",
+"away": "abwesend",
 "online": "online",
 "offline": "offline",
 "Home": "Start",
@@ -387,6 +388,10 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} neue Benachrichtigung",
 "{count} neue Benachrichtigungen"
 ],
+"You're away: new conversations aren't assigned to you automatically. Mentions and messages in your own still reach you.": "Sie sind abwesend: Neue Unterhaltungen werden Ihnen nicht automatisch zugewiesen. Erwähnungen und Nachrichten in Ihren eigenen erreichen Sie weiterhin.",
+"You're available.": "Sie sind verfügbar.",
+"Set as available": "Als verfügbar melden",
+"Set as away": "Als abwesend melden",
 "Mentions and conversations assigned to you appear here.": "Hier erscheinen Erwähnungen und Unterhaltungen, die Ihnen zugewiesen wurden.",
 "Mark all as read": "Alle als gelesen markieren",
 "unread": "ungelesen",

@@ -309,6 +309,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "With the bot": "bot đang trả lời",
 "Blocked": "Đã chặn",
 "Blocked until {time}": "Bị chặn đến {time}",
+"away": "vắng mặt",
 "online": "trực tuyến",
 "offline": "ngoại tuyến",
 "Home": "Trang chủ",
@@ -381,6 +382,10 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} new notification": [
 "{count} thông báo mới"
 ],
+"You're away: new conversations aren't assigned to you automatically. Mentions and messages in your own still reach you.": "Bạn đang vắng mặt: cuộc trò chuyện mới không được tự động giao cho bạn. Bạn vẫn nhận được lời nhắc đến bạn và tin nhắn trong các cuộc trò chuyện của mình.",
+"You're available.": "Bạn đang sẵn sàng.",
+"Set as available": "Chuyển sang sẵn sàng",
+"Set as away": "Chuyển sang vắng mặt",
 "Mentions and conversations assigned to you appear here.": "Các lần nhắc đến bạn và cuộc trò chuyện được giao cho bạn hiện ở đây.",
 "Mark all as read": "Đánh dấu tất cả là đã đọc",
 "unread": "chưa đọc",
