@@ -32,8 +32,8 @@ _MAX_RULE, _MIN_RULE = 3, 8
 _STRUCK = 0.18, 0.45
 # If rules strike out more than this share of a page's letters, they are underlines.
 _MAX_STRUCK_SHARE = 0.4
-# A page with more rules is a drawing.
-_MAX_RULES = 2_000
+# A page with more rules is a drawing; with more cells, its rules are not used as those of cells.
+_MAX_RULES, _MAX_CELLS = 2_000, 1_000
 # A column of text has at least this many lines, of this many characters on average; smaller columns
 # are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
@@ -423,7 +423,7 @@ def _with_ruled_tables(lines: Sequence[Line], drawn: Rules) -> list[Line]:
             cells.setdefault(cell, []).append(line)
     found: list[Line] = []
     taken = set[int]()
-    for table in _connected(cells):
+    for table in _connected(cells) if len(cells) <= _MAX_CELLS else ():
         rows = _ruled_rows({cell: cells[cell] for cell in table}, lines)
         if rows:
             found += rows
