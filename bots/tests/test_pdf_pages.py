@@ -254,11 +254,19 @@ ROUTES_READ = """- Route: Kiel to Oslo, Adult: 89, Child: 45, Car: 120
 
 
 def drawn(
-    table: Table, columns: Sequence[float], *, place: float = 0, padding: float = 6, rules: str = ""
+    table: Table,
+    columns: Sequence[float],
+    *,
+    place: float = 0,
+    padding: float = 6,
+    rules: str = "",
+    top: float = 740,
+    heading: str = "",
 ) -> str:
     """A table; `place` is 0, 1/2 or 1: a cell of fewer lines is at the top, middle or bottom."""
-    right, top = columns[-1] + 90, 740.0
-    y, edges, shown = top, [top], [text(60, 780, TEA)]
+    right = columns[-1] + 90
+    shown = [text(60, top + 15, heading, 16)] if heading else [text(60, 780, TEA)]
+    y, edges = top, [top]
     for row in table:
         most = max(cell.count("\n") for cell in row)
         for x, cell in zip(columns, row, strict=True):
@@ -326,6 +334,127 @@ def test_three_columns_of_several_lines(tmp_path: Path) -> None:
             "- Service: Washing and polishing, Small car: 15 euros, "
             "Large car: 25 euros for vans: 30"
         )
+
+
+PLANS = [
+    ["Plan", "What is in it", "Price", "Notice"],
+    ["Business plan", "Twenty users and answers\nwithin a working day", "29 euros", "two months"],
+    [
+        "Large\nbusiness plan\nwith telephone",
+        "Two hundred users, a\nshared calendar, and\nanswers within four\nhours at night as well",
+        "240 euros",
+        "six\nmonths",
+    ],
+    ["School plan", "Any number of users of\none school", "12 euros", "one month"],
+]
+
+
+@pytest.mark.parametrize("rules", ["", "lines", "bars", "boxes"])
+@pytest.mark.parametrize("place", [0, 0.5, 1])
+def test_cells_of_different_lengths(tmp_path: Path, place: float, rules: str) -> None:
+    names, *rows = [[cell.replace("\n", " ") for cell in row] for row in PLANS]
+    shown = [
+        "- " + ", ".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True))
+        for row in rows
+    ]
+    page = drawn(PLANS, (60, 160, 310, 380), place=place, rules=rules)
+    assert read(tmp_path, pdf(page)) == "\n".join([TEA, *shown])
+
+
+SWIMS = [["Ticket", "Adults", "Children"], ["Single swim", "7", "4"], ["Ten swims", "60", "35"]]
+HIRE = [["Towel", "3"], ["Locker", "2"]]
+COURSES = [["Course", "Weeks", "Fee"], ["Diving", "6", "150"], ["Butterfly", "4", "90"]]
+
+
+@pytest.mark.parametrize("headings", [("", ""), ("Hire", "Courses")])
+@pytest.mark.parametrize("rules", ["", "lines", "boxes"])
+@pytest.mark.parametrize("last", [(60, 150, 230), (60, 140, 205)])
+def test_tables_below_each_other(
+    tmp_path: Path, last: Sequence[float], rules: str, headings: tuple[str, str]
+) -> None:
+    page = [
+        drawn(SWIMS, (60, 150, 230), rules=rules),
+        drawn(HIRE, (60, 175), rules=rules, top=620, heading=headings[0]),
+        drawn(COURSES, last, rules=rules, top=530, heading=headings[1]),
+    ]
+    assert read(tmp_path, pdf("\n".join(page))).removeprefix(TEA).split("\n") == [
+        "",
+        "- Ticket: Single swim, Adults: 7, Children: 4",
+        "- Ticket: Ten swims, Adults: 60, Children: 35",
+        "- Towel | 3",
+        "- Locker | 2",
+        "- Course: Diving, Weeks: 6, Fee: 150",
+        "- Course: Butterfly, Weeks: 4, Fee: 90",
+    ]
+
+
+@pytest.mark.parametrize("rules", ["", "lines"])
+def test_names_of_groups_of_columns(tmp_path: Path, rules: str) -> None:
+    table = [
+        ["Service", "Member", "Guest", "Member", "Guest"],
+        ["Massage", "45", "55", "60", "70"],
+        ["Mud bath", "", "80", "", "95"],
+    ]
+    columns = (60, 140, 220, 300, 380)
+    groups = [text(140, 750, "Weekday"), text(300, 750, "Weekend")]
+    if rules:
+        groups += _rules("boxes", (56, 136, 296, 470), (765, 740))
+    page = drawn(table, columns, rules=rules)
+    shown = read(tmp_path, pdf("\n".join([page, *groups])))
+    assert shown.split("\n")[-2:] == [
+        "- Service: Massage, Weekday Member: 45, Weekday Guest: 55, "
+        "Weekend Member: 60, Weekend Guest: 70",
+        "- Service: Mud bath, Weekday Guest: 80, Weekend Guest: 95",
+    ]
+
+
+def test_ruled_cells_across_columns_and_rows(tmp_path: Path) -> None:
+    xs = (56, 136, 216, 296)
+    page = [
+        *_rules("boxes", xs, (740, 720, 700)),
+        *_rules("boxes", (56, 136), (700, 660)),
+        *_rules("boxes", (136, 296), (700, 680)),
+        *_rules("boxes", xs[1:], (680, 660)),
+        *(text(x, 725, words) for x, words in zip(xs, ("Day", "Pool", "Sauna"), strict=False)),
+        *(text(x, 705, words) for x, words in zip(xs, ("Monday", "9-12", "14-16"), strict=False)),
+        text(60, 677, "Sunday"),
+        text(190, 685, "closed"),
+        text(140, 665, "by 8 am"),
+        text(220, 665, "by 9 am"),
+    ]
+    assert read(tmp_path, pdf("\n".join(page))).split("\n") == [
+        "- Day: Monday, Pool: 9-12, Sauna: 14-16",
+        "- Day: Sunday, Pool: closed, Sauna: closed",
+        "- Day: Sunday, Pool: by 8 am, Sauna: by 9 am",
+    ]
+
+
+REPAIRS = [
+    "The workshop repairs bicycles",
+    "and scooters of all makes.",
+    "and bring the key of the lock.",
+]
+HOURS = ["Opening hours are on Monday", "from ten to six, and on", "Saturday from ten to two."]
+
+
+@pytest.mark.parametrize("shift", [0, 12])
+@pytest.mark.parametrize("table", [HIRE, SWIMS])
+def test_paragraphs_beside_each_other(tmp_path: Path, table: Table, shift: int) -> None:
+    """The columns of text are read one after the other, though a table is above them."""
+    page = [drawn(table, (60, 150, 230)[: len(table[0])])]
+    page += [text(60, 640 - 13 * number, line) for number, line in enumerate(REPAIRS)]
+    page += [text(290, 640 + shift - 13 * number, line) for number, line in enumerate(HOURS)]
+    shown = read(tmp_path, pdf("\n".join(page))).split("\n")
+    assert shown[-6:] == REPAIRS + HOURS
+
+
+def test_a_word_in_parts_beside_a_line_of_other_height(tmp_path: Path) -> None:
+    page = [
+        text(60, 640, "Open to F"),
+        text(104.6, 640, "riday at noon"),
+        text(290, 645, "Closed on Sunday"),
+    ]
+    assert "Open to Friday at noon" in read(tmp_path, pdf("\n".join(page)))
 
 
 FERRY = (

@@ -20,7 +20,7 @@ from bots.ingest.extraction.document import (
     without_struck,
 )
 from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
-from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
+from bots.ingest.extraction.pdf_layout import LARGER, SAME_LINE, Line
 from bots.language.normalization import normalize
 
 MAX_PAGES = 2_000
@@ -43,8 +43,8 @@ _FEW_PAGES = 4
 # Matches lines that a browser prints above and below a page, with # for each number: date and
 # title, URL and page number.
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
-# A heading is at least this many times as large as the text, and has at most this many characters.
-_LARGER, _MAX_HEADING = 1.12, 120
+# The maximum number of characters of a heading.
+_MAX_HEADING = 120
 # A page with more bytes of drawing operators is a plan or a map.
 _MAX_CONTENT = 500_000
 # If more than this share of a page's lines lack spaces, the page is not read without them.
@@ -361,7 +361,7 @@ def _joined(lines: Iterator[Line]) -> str:
 
 
 def _is_heading(line: Line, body: float) -> bool:
-    is_larger = line.size >= _LARGER * body and len(line.text) <= _MAX_HEADING
+    is_larger = line.size >= LARGER * body and len(line.text) <= _MAX_HEADING
     return is_larger and any(map(str.isalpha, line.text))
 
 

@@ -5,12 +5,13 @@ piece is a part of a line of text: a cell of a table, or the part in one column.
 """
 
 import re
+from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from statistics import mean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 from bots.ingest.extraction.document import STRUCK, table_lines
 
@@ -31,17 +32,24 @@ _MAX_RULE, _MIN_RULE = 3, 8
 _STRUCK = 0.18, 0.45
 # If rules strike out more than this share of a page's letters, they are underlines.
 _MAX_STRUCK_SHARE = 0.4
-# A page with more rules is a drawing.
-_MAX_RULES = 2_000
+# A page with more rules is a drawing; with more cells, its rules are not used as those of cells.
+_MAX_RULES, _MAX_CELLS = 2_000, 1_000
 # A column of text has at least this many lines, of this many characters on average; smaller columns
 # are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
+# A paragraph beside another, whose lines are evenly spaced, has at least this many lines.
+_MIN_PARAGRAPH_LINES = 2
 # The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
+# Tables are more than this many times as far apart as the rows of the upper one.
+_APART = 1.3
+# A heading is at least this many times as large as the text.
+LARGER = 1.12
 # In multiples of the font size: the largest step to the next line of a cell, and to the next row.
 _LINE_STEP, _MAX_ROW_STEP = 1.45, 5
-# How many rows with a single piece may follow each other inside a table.
-_MAX_LONE = 4
+# How many rows with a single piece may follow each other inside a table, and how many of them may
+# be in its first column.
+_MAX_LONE, _MAX_FIRST = 12, 4
 # A box that is more than this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
@@ -56,6 +64,8 @@ _NO_NAME = re.compile(r"^\s*[a-z]|\d")
 # The maximum number of characters of a list marker, which belongs to the text after it, however
 # wide the gap.
 _MAX_MARK = 3
+# The texts of a row of a table, by column.
+_Cells = dict[int, str]
 _CLOSING = frozenset(")]%,.;:°")
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
@@ -65,7 +75,7 @@ class Line:
     """A piece of text, with its position in points, as if it were upright.
 
     `x` and `end` are its left and right edge, from the left of the page. `y` is its lower edge,
-    from the bottom. `size` is the font size.
+    from the bottom. `size` is the font size. `is_row` tells whether it is a whole row of a table.
     """
 
     text: str
@@ -73,6 +83,7 @@ class Line:
     y: float
     size: float
     end: float
+    is_row: bool = False
 
     def with_text(self, text: str) -> "Line":
         return replace(self, text=text)
@@ -120,6 +131,44 @@ class Rules:
         """The number of level rules above a line."""
         middle = line.y + line.size / 3
         return sum(y > middle and low <= line.x <= high for y, low, high in self.level)
+
+    def cell(self, line: Line) -> "_Cell | None":
+        """The cell around a piece; None if it lacks a rule on one of its four sides."""
+        middle = line.y + line.size / 3
+        xs = [x for x, low, high in self.upright if low <= middle <= high]
+        left = max((x for x in xs if x <= line.x + _ALIGNED), default=None)
+        right = min((x for x in xs if x >= line.end - _ALIGNED), default=None)
+        if left is None or right is None:
+            return None
+        # A rule that begins further right underlines a text, or belongs to a cell beside it.
+        ys = [
+            y for y, low, high in self.level if low <= left + _MAX_RULE and high >= left + _MIN_RULE
+        ]
+        bottom = max((y for y in ys if y < middle), default=None)
+        top = min((y for y in ys if y > middle), default=None)
+        return None if bottom is None or top is None else _Cell(left, bottom, right, top)
+
+
+class _Cell(NamedTuple):
+    """The rules around a cell of a table."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def touches(self, other: "_Cell") -> bool:
+        return (
+            self.left < other.right + _MAX_RULE
+            and other.left < self.right + _MAX_RULE
+            and self.bottom < other.top + _MAX_RULE
+            and other.bottom < self.top + _MAX_RULE
+        )
+
+    def holds(self, line: Line) -> bool:
+        middle = line.y + line.size / 3
+        is_level = self.left < (line.x + line.end) / 2 < self.right
+        return is_level and self.bottom < middle < self.top
 
 
 def rules(paths: Iterable[Any]) -> Rules:
@@ -280,7 +329,9 @@ def _rows(lines: Iterable[Line]) -> list[list[Line]]:
         step = rows[-1][0].y - line.y if rows else 0
         size = max(line.size, rows[-1][0].size) if rows else 0
         is_beside = step < _BESIDE * size and all(
-            max(line.x - other.end, other.x - line.end) >= _GUTTER * size for other in rows[-1]
+            max(line.x - other.end, other.x - line.end) >= _GUTTER * size
+            for other in rows[-1]
+            if other.y - line.y >= SAME_LINE * size
         )
         if step < SAME_LINE * size or is_beside:
             rows[-1].append(line)
@@ -360,6 +411,89 @@ def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
 
 def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008
     """The lines in reading order: the columns from the left, and each table row as one line."""
+    return _in_reading_order(_with_ruled_tables(lines, drawn), drawn)
+
+
+def _with_ruled_tables(lines: Sequence[Line], drawn: Rules) -> list[Line]:
+    """Put one line in place of each row of the tables whose cells have rules on all sides."""
+    cells: dict[_Cell, list[Line]] = {}
+    for line in lines if drawn.upright else ():
+        cell = drawn.cell(line)
+        if cell:
+            cells.setdefault(cell, []).append(line)
+    found: list[Line] = []
+    taken = set[int]()
+    for table in _connected(cells) if len(cells) <= _MAX_CELLS else ():
+        rows = _ruled_rows({cell: cells[cell] for cell in table}, lines)
+        if rows:
+            found += rows
+            taken |= {id(line) for cell in table for line in cells[cell]}
+    return [*(line for line in lines if id(line) not in taken), *found]
+
+
+def _connected(cells: Iterable[_Cell]) -> list[list[_Cell]]:
+    """The groups of cells that touch each other, from the top."""
+    groups: list[list[_Cell]] = []
+    for cell in sorted(cells, key=lambda cell: -cell.top):
+        joined, others = [cell], []
+        for group in groups:
+            if any(map(cell.touches, reversed(group))):
+                joined = group + joined
+            else:
+                others.append(group)
+        groups = [*others, joined]
+    return groups
+
+
+def _ruled_rows(cells: Mapping[_Cell, Sequence[Line]], lines: Iterable[Line]) -> list[Line]:
+    """The rows of a ruled table, in which a cell across several rows or columns is in each.
+
+    Returns no rows if the cells are no table.
+    """
+    lefts = _edges(cell.left for cell in cells)
+    tops = _edges(cell.top for cell in cells)
+    right = max(cell.right for cell in cells)
+    whole = _Cell(
+        lefts[0], min(cell.bottom for cell in cells), right, max(cell.top for cell in cells)
+    )
+    inside = sum(map(whole.holds, lines))
+    if min(len(lefts), len(tops)) < 2 or inside > sum(map(len, cells.values())):
+        return []
+    rows: dict[int, _Cells] = {top: {} for top in range(len(tops))[::-1]}
+    starts: dict[int, list[Line]] = {}
+    for cell, parts in sorted(cells.items()):
+        left, top = bisect(lefts, cell.left) - 1, bisect(tops, cell.top) - 1
+        columns = range(left, max(left + 1, bisect(lefts, cell.right - _MAX_RULE)))
+        text = " ".join(part.text.strip() for row in _rows(parts) for part in row)
+        for row in range(min(top, bisect(tops, cell.bottom + _MAX_RULE)), top + 1):
+            # A cell across all columns is written once.
+            for column in columns if len(columns) < len(lefts) else columns[:1]:
+                rows[row][column] = f"{rows[row].get(column, '')} {text}".strip()
+        starts.setdefault(top, []).extend(parts)
+    texts = table_lines(list(rows.values()))
+    return [
+        Line(
+            text,
+            whole.left,
+            max(part.y for part in starts[row]),
+            min(part.size for part in starts[row]),
+            whole.right,
+            is_row=True,
+        )
+        for row, text in zip(list(rows)[-len(texts) :], texts, strict=True)
+    ]
+
+
+def _edges(positions: Iterable[float]) -> list[float]:
+    """The different positions, in order."""
+    found: list[float] = []
+    for position in sorted(positions):
+        if not found or position - found[-1] > _MAX_RULE:
+            found.append(position)
+    return found
+
+
+def _in_reading_order(lines: Sequence[Line], drawn: Rules) -> list[Line]:
     gutter = _gutter(lines)
     if gutter is None:
         return list(_with_tables(_rows(lines), drawn))
@@ -370,7 +504,7 @@ def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line
         if row is None or any(line.x < gutter < line.end for line in row):
             for is_right in (False, True):
                 column = [line for line in part if (line.x >= gutter) is is_right]
-                ordered += in_reading_order(column, drawn)
+                ordered += _in_reading_order(column, drawn)
             part = []
             ordered += row or []
         else:
@@ -378,8 +512,9 @@ def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line
     return ordered
 
 
-def _gutter(lines: Sequence[Line]) -> float | None:
-    """The left edge of a page's second column of running text; None if there is none."""
+def _gutter(lines: Sequence[Line], fewest: int = _MIN_COLUMN_LINES) -> float | None:
+    """The left edge of a second column of running text; None if there is none."""
+    lines = [line for line in lines if not line.is_row]
     if not lines:
         return None
     left, right = min(line.x for line in lines), max(line.end for line in lines)
@@ -388,13 +523,13 @@ def _gutter(lines: Sequence[Line]) -> float | None:
         if line.x > left + 0.25 * (right - left):
             starts.setdefault(round(line.x / 4), []).append(line)
     for start, found in sorted(starts.items()):
-        if len(found) < _MIN_COLUMN_LINES:
+        if len(found) < fewest:
             continue
         edge = 4.0 * start - 3
         before = [line for line in lines if line.end < edge]
         after = [line for line in lines if line.x >= edge]
         if (
-            len(before) >= _MIN_COLUMN_LINES
+            len(before) >= fewest
             and 4 * len(after) >= len(lines)
             and all(map(_is_running_text, (before, after)))
             and not _has_common_steps(before, after)
@@ -431,6 +566,11 @@ def _with_tables(rows: Sequence[list[Line]], drawn: Rules) -> Iterator[Line]:
     while position < len(rows):
         end = _table_end(rows, position)
         table = rows[position:end]
+        paragraphs = _paragraphs_beside(table)
+        if paragraphs:
+            yield from paragraphs
+            position = end
+            continue
         columns = _columns(table)
         if len(columns) < 2:
             yield _as_line(rows[position])
@@ -444,6 +584,21 @@ def _with_tables(rows: Sequence[list[Line]], drawn: Rules) -> Iterator[Line]:
         position = end
 
 
+def _paragraphs_beside(rows: Sequence[list[Line]]) -> list[Line]:
+    """The lines of two paragraphs that are beside each other, not of a table; none otherwise."""
+    gutter = _gutter(list(chain(*rows)), _MIN_PARAGRAPH_LINES) if len(rows) > 1 else None
+    if gutter is None:
+        return []
+    steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
+    columns = [
+        [line for row in rows for line in row if (line.x >= gutter) is is_right]
+        for is_right in (False, True)
+    ]
+    is_even = max(steps) <= _ROW_STEP * min(steps)
+    begins = all(column[0].text.lstrip()[:1].isupper() for column in columns)
+    return [_as_line(row) for column in columns for row in _rows(column)] * (is_even and begins)
+
+
 def _as_line(row: Sequence[Line]) -> Line:
     text = "   ".join(line.text for line in row)
     return Line(text, row[0].x, row[0].y, max(line.size for line in row), row[-1].end)
@@ -454,20 +609,72 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
 
     Rows of a single piece may be inside the table. Returns `start` if no table begins there.
     """
-    if len(rows[start]) < 2:
+    # A cell of several lines may begin above the others of its row.
+    first = next((row for row in rows[start : start + 2] if len(row) > 1), rows[start])
+    is_in_row = first is rows[start] or abs(rows[start][0].x - first[-1].x) <= _ALIGNED
+    if len(first) < 2 or not is_in_row or any(line.is_row for line in rows[start]):
         return start
-    second = rows[start][1].x
+    second = first[1].x
     end = start + 1
+    in_first = 0
     for position, (above, row) in enumerate(pairwise(rows[start:]), start + 1):
-        if above[0].y - row[0].y > _MAX_ROW_STEP * row[0].size or position - end > _MAX_LONE:
+        if above[0].y - row[0].y > _MAX_ROW_STEP * row[0].size:
+            break
+        if position - end > _MAX_LONE or in_first > _MAX_FIRST:
+            break
+        is_heading = len(row) == 1 and row[0].size >= LARGER * above[0].size
+        if is_heading or any(line.is_row for line in row) or _is_beside(row, rows[start:end]):
             break
         if len(row) > 1:
-            end = position + 1
+            if _begins_table(rows[start:end], rows[end - 1 : position + 1]):
+                break
+            end, in_first = position + 1, 0
         elif row[0].x < second < row[0].end:
             break  # text between two tables
+        else:
+            in_first += row[0].x < second - _ALIGNED
     while end < len(rows) and _continues_cell(rows[end - 1], rows[end]):
         end += 1
     return end
+
+
+def _begins_table(table: Sequence[list[Line]], following: Sequence[list[Line]]) -> bool:
+    """Whether the last of the rows `following` begins a table of its own.
+
+    It is further below than the rows of the table are apart, and has other columns or new names.
+    """
+    row = following[-1]
+    inside, below = (
+        [above[0].y - below[0].y for above, below in pairwise(rows)] for rows in (table, following)
+    )
+    if not inside or max(below) <= _APART * max(inside):
+        return False
+    above = list(chain(*table))
+    is_other = not all(any(_shares_edge(line, cell) for cell in above) for line in row[1:])
+    return is_other or (
+        len(row) >= max(map(len, table)) and _has_names(row) > _has_names(table[-1])
+    )
+
+
+def _is_beside(row: Sequence[Line], table: Sequence[list[Line]]) -> bool:
+    """Whether a piece of a row is to the right of a table."""
+    is_begun = len(table) > 1 and not _has_names(table[-1])
+    above = list(chain(*table)) if is_begun else []
+    right = max((line.end for line in above), default=float("inf"))
+    return any(
+        line.x + line.end > 2 * right and not any(_shares_edge(line, cell) for cell in above)
+        for line in row
+    )
+
+
+def _has_names(row: Sequence[Line]) -> bool:
+    """Whether the cells of a row may name columns."""
+    return not any(_NO_NAME.search(line.text) for line in row)
+
+
+def _shares_edge(line: Line, other: Line) -> bool:
+    edges = (line.x - other.x, line.end - other.end, (line.x + line.end - other.x - other.end) / 2)
+    return min(map(abs, edges)) <= _ALIGNED
 
 
 def _continues_cell(row: Sequence[Line], following: Sequence[Line]) -> bool:
@@ -489,7 +696,7 @@ def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
     if counts.total() < 2:
         return []
     cell_count = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
-    if not any(map(_NO_NAME.search, (line.text for line in table[0]))):
+    if _has_names(table[0]):
         cell_count = max(cell_count, len(table[0]))
     columns: list[tuple[float, float]] = []
     in_fullest = (line for row in table if len(row) == cell_count for line in row)
@@ -501,22 +708,23 @@ def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
     return columns
 
 
-def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> dict[int, str]:
-    cells: dict[int, str] = {}
+_Pieces = dict[int, Line]
+
+
+def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> _Pieces:
+    cells: _Pieces = {}
     for line in row:
         middle = (line.x + line.end) / 2
         apart = [min(abs(line.x - left), abs(line.end - right), abs(middle - (left + right) / 2))
                  for left, right in columns]  # fmt: skip
         column = apart.index(min(apart))
-        cells[column] = f"{cells[column]} {line.text}" if column in cells else line.text
+        text = f"{cells[column].text} {line.text}" if column in cells else line.text
+        cells[column] = line.with_text(text)
     return cells
 
 
-_Cells = dict[int, str]
-
-
 def _unwrapped(
-    table: Sequence[list[Line]], cells: Sequence[_Cells], drawn: Rules
+    table: Sequence[list[Line]], cells: Sequence[_Pieces], drawn: Rules
 ) -> list[tuple[Line, _Cells]]:
     """The rows of a table, whose cells may have several lines each, at different heights.
 
@@ -528,28 +736,29 @@ def _unwrapped(
     found: list[tuple[Line, _Cells]] = []
     bands = [list(band) for _, band in groupby(lines, key=lambda item: drawn.above(item[0]))]
     for band in bands:
-        groups = [band] if len(bands) > 1 and _is_one_row(band) else list(_near(band, step))
+        is_ruled = len(bands) > 1 and (_is_one_row(band) or _has_common_place(band, step))
+        groups = [band] if is_ruled else list(_near(band, step))
         for group in groups:
-            is_row = len(bands) > 1 or len(groups) > 1
-            found += [_merged(group)] if is_row and _is_one_row(group) else _by_letters(group)
+            is_apart = len(bands) > 1 or len(groups) > 1
+            is_row = is_apart and (_is_one_row(group) or _has_common_place(group, step))
+            found += [_merged(group)] if is_row else _by_letters(group)
     return found
 
 
-def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
-    """The smallest distance between two lines of one column.
-
-    The distance to a line that is centered beside two others does not count.
-    """
+def _step_in_cells(lines: Sequence[tuple[Line, _Pieces]]) -> float:
+    """The smallest distance between two lines of one column."""
     latest: dict[int, float] = {}
     steps = []
     for line, cells in lines:
-        found = (latest[column] - line.y for column in cells if column in latest)
+        found = (latest[column] - cell.y for column, cell in cells.items() if column in latest)
         steps += [step for step in found if step > _BESIDE * line.size]
-        latest |= dict.fromkeys(cells, line.y)
+        latest |= {column: cell.y for column, cell in cells.items()}
     return min(steps, default=0)
 
 
-def _near(lines: Sequence[tuple[Line, _Cells]], step: float) -> Iterator[list[tuple[Line, _Cells]]]:
+def _near(
+    lines: Sequence[tuple[Line, _Pieces]], step: float
+) -> Iterator[list[tuple[Line, _Pieces]]]:
     """Yield groups of lines that are as close to each other as the lines of a cell."""
     group = [lines[0]]
     is_within = step <= _LINE_STEP * lines[0][0].size
@@ -561,7 +770,7 @@ def _near(lines: Sequence[tuple[Line, _Cells]], step: float) -> Iterator[list[tu
     yield group
 
 
-def _is_one_row(lines: Sequence[tuple[Line, _Cells]]) -> bool:
+def _is_one_row(lines: Sequence[tuple[Line, _Pieces]]) -> bool:
     """Whether at most one of the lines looks like a row of its own."""
     begins = (
         len(cells) > 1 and not all(map(_starts_lower_case, cells.values())) for _, cells in lines
@@ -569,26 +778,49 @@ def _is_one_row(lines: Sequence[tuple[Line, _Cells]]) -> bool:
     return sum(begins) <= 1
 
 
-def _starts_lower_case(text: str) -> bool:
-    return text[:1].islower()
+def _has_common_place(lines: Sequence[tuple[Line, _Pieces]], step: float) -> bool:
+    """Whether lines look like cells of different lengths that are all at the top, in the middle or
+    at the bottom of one row."""
+    heights: dict[int, list[float]] = {}
+    for _, cells in lines:
+        for column, cell in cells.items():
+            heights.setdefault(column, []).append(cell.y)
+    size = lines[0][0].size
+    is_whole = step <= _LINE_STEP * size and all(
+        above - below <= _ROW_STEP * step
+        for column in heights.values()
+        for above, below in pairwise(column)
+    )
+    lengths = {len(column) for column in heights.values()}
+    places = zip(*((column[0], column[-1], (column[0] + column[-1]) / 2)
+                   for column in heights.values()), strict=True)  # fmt: skip
+    return (
+        is_whole
+        and len(lengths) > 1
+        and any(max(place) - min(place) <= SAME_LINE * size for place in places)
+    )
 
 
-def _merged(lines: Sequence[tuple[Line, _Cells]]) -> tuple[Line, _Cells]:
+def _starts_lower_case(cell: Line) -> bool:
+    return cell.text[:1].islower()
+
+
+def _merged(lines: Sequence[tuple[Line, _Pieces]]) -> tuple[Line, _Cells]:
     merged: _Cells = {}
     for _, cells in lines:
-        for column, text in cells.items():
-            merged[column] = f"{merged[column]} {text}" if column in merged else text
-    return lines[0][0], merged
+        for column, cell in cells.items():
+            merged[column] = f"{merged[column]} {cell.text}" if column in merged else cell.text
+    return lines[0][0], dict(sorted(merged.items()))
 
 
-def _by_letters(lines: Sequence[tuple[Line, _Cells]]) -> Iterator[tuple[Line, _Cells]]:
+def _by_letters(lines: Sequence[tuple[Line, _Pieces]]) -> Iterator[tuple[Line, _Cells]]:
     """The rows among evenly spaced lines; a line that begins in lower case continues a cell."""
     group = [lines[0]]
     for line, cells in lines[1:]:
         above = _merged(group)[1]
         is_part = 0 not in cells or list(cells) == [0]
         is_rest = is_part and all(map(_starts_lower_case, cells.values()))
-        ends_name = list(above) == [0] and _starts_lower_case(cells.get(0, ""))
+        ends_name = list(above) == [0] and 0 in cells and _starts_lower_case(cells[0])
         if not (is_rest or ends_name):
             yield _merged(group)
             group = []
