@@ -31,7 +31,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
 from chats.pages import transcripts, written_answers
-from chats.services.core import reply_policy
+from chats.services.core import conversations, reply_policy
 from chats.services.reply import incoming, preview_chats, reply_regeneration
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
@@ -186,7 +186,8 @@ class BotTestPages(TenantAdmin):
         if by.client is None or by.role == "viewer":
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
-        previews = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
+        rows = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
+        previews = rows.filter(conversations.may_be_seen_by(by))
         return bot, get_object_or_404(previews, pk=chat_id) if chat_id else None
 
     def _answer(
