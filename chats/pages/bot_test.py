@@ -195,9 +195,9 @@ class BotTestPages(TenantAdmin):
     ) -> tuple[Bot, Any, Message, Message]:
         """The bot, its preview, an answer in the preview and its question; 403 for people who may
         not teach the bot."""
-        bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
+        bot, chat = self._preview(request, bot_id, chat_id)
         reply = reply_regeneration.get(chat, message_id)
         assert reply.in_reply_to
         return bot, chat, reply, reply.in_reply_to
