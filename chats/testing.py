@@ -19,6 +19,14 @@ def make_chat(bot: Bot, **fields: Any) -> Any:
     )
 
 
+def make_preview(bot: Bot, by: Person, **fields: Any) -> Any:
+    """A preview in which this person tries the bot."""
+    chat = make_chat(bot, is_preview=True, **fields)
+    assert by.user
+    Customer.objects.filter(pk=chat.customer_id).update(external_id=f"staff:{by.user.pk}")
+    return chat
+
+
 def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
     """A new message at the end of a conversation, stored without side effects."""
     chat.last_seq += 1

@@ -27,6 +27,9 @@ RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of all our processes, to fin
 TRUE = {"true", "on", "ok", "y", "yes", "1"}  # the values of DEBUG that settings.py reads as true
 _TO_SIMULATOR = 1200  # the distance from the platform's port to the simulator's preferred port
 LIVE_SECS = 300  # how long the first response may take on a slow machine
+# How long each group of processes may take to stop if the platform has not been ready yet: nobody
+# has used it.
+UNREADY_PATIENCE_SECS = 2
 
 
 class Stopped(Exception):
@@ -112,7 +115,7 @@ class Supervisor:
         self.servers: list[Server] = []
         self.processes: list[Process] = []
         self._delays: dict[str, Delay] = {}
-        self._hurry = False
+        self._hurry = self._is_ready = self._is_starting_server = False
         thread_limits = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         own = {RUN_MARK: str(config.data_dir), "DATA_DIR": str(config.data_dir)}
         self.environ = dict(os.environ) | thread_limits | own | {"PORT": str(config.port)}
@@ -129,6 +132,10 @@ class Supervisor:
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:
         self._hurry = self.stopping.is_set()  # the second signal stops at once
         self.stopping.set()
+        if self._is_starting_server:
+            # On a busy machine that takes minutes. The servers' data survives it like a crash.
+            self._is_starting_server = False
+            raise Stopped
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
@@ -150,6 +157,7 @@ class Supervisor:
             with self._step("starting the processes"):
                 self._start_parts()
                 self._wait_until_live()
+            self._is_ready = True
             self._announce(time.monotonic() - started_at)
             while not self.stopping.wait(0.2):
                 self._watch()
@@ -165,7 +173,7 @@ class Supervisor:
             server: Server = kind(self.config.data_dir)
             self.servers.append(server)
             with self._step(f"starting {server.name}"):
-                server.start()
+                self._start_server(server)
             self.environ[key] = server.url
             if isinstance(server, Postgres):
                 self.environ[key] = server.application_url
@@ -173,6 +181,16 @@ class Supervisor:
             self._delays[server.name] = Delay()
         urls = {key: self.environ[key] for key in ("DATABASE_URL", "REDIS_URL")}
         write_urls(self.config.data_dir, urls)
+
+    def _start_server(self, server: Server) -> None:
+        """Start a server, unless a signal stops the platform meanwhile: then raise Stopped."""
+        self._is_starting_server = True
+        try:
+            if self.stopping.is_set():
+                raise Stopped
+            server.start()
+        finally:
+            self._is_starting_server = False
 
     def _set_up(self) -> None:
         command = [sys.executable, "manage.py", "set_up"]
@@ -188,6 +206,7 @@ class Supervisor:
                 process.terminate()
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(5)
+                process.kill()
                 raise Stopped
 
     def _start_parts(self) -> None:
@@ -252,7 +271,7 @@ class Supervisor:
         if not delay.is_over():
             return
         try:
-            server.start()
+            self._start_server(server)
             self.output.line(f"{server.name} had died and is up again")
             delay.started()
         except (ServerError, OSError) as error:
@@ -261,8 +280,9 @@ class Supervisor:
     def stop(self) -> None:
         """Stop the processes that cause work, then the relay, the workers and the servers.
 
-        The processes get up to 21 seconds in all, and each server 3 before it is stopped by
-        force. The relay stops after the web process, so that waiting requests still get replies.
+        The processes get up to 21 seconds in all (6 before the platform is ready), and each server
+        3 before it is stopped by force. The relay stops after the web process, so that waiting
+        requests still get replies.
         """
         self.stopping.set()
         started_at = time.monotonic()
@@ -280,7 +300,10 @@ class Supervisor:
     def _stop_group(self, group: Sequence[Process]) -> None:
         for process in group:
             process.signal(signal.SIGTERM)
-        deadline = time.monotonic() + max((process.part.patience for process in group), default=0)
+        patience = max((process.part.patience for process in group), default=0)
+        if not self._is_ready:
+            patience = min(patience, UNREADY_PATIENCE_SECS)
+        deadline = time.monotonic() + patience
         while not all(process.has_ended() for process in group):
             if self._hurry or time.monotonic() > deadline:
                 break

@@ -18,6 +18,7 @@ from local import launcher
 from local.data_dir import Lock
 from local.os_processes import ServerError, free_port, wait_until
 from local.parts import FIRST_DELAY_SECS, PARTS, Config, Delay, Output, Part, Process, parts
+from local.postgres import Postgres
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,6 +108,41 @@ def test_a_demo_is_opened_to_the_network_only_if_that_is_meant(tmp_path: Path, h
 def test_a_bad_port_is_reported_in_one_sentence(tmp_path: Path, port: str) -> None:
     with pytest.raises(ServerError, match="PORT must be a number"):
         launcher.read_config({"PORT": port, "DATA_DIR": str(tmp_path)})
+
+
+def test_a_signal_ends_the_start_of_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor = launcher.Supervisor(launcher.read_config({"DATA_DIR": str(tmp_path)}))
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        supervisor.environ.pop(name, None)
+
+    def start_slowly(_: Postgres) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        pytest.fail("The start went on.")
+
+    monkeypatch.setattr(Postgres, "start", start_slowly)
+    before = signal.signal(signal.SIGTERM, supervisor.on_signal)
+    try:
+        supervisor.run()
+        signal.raise_signal(signal.SIGTERM)  # another one raises nothing
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert supervisor.processes == []
+
+
+def test_processes_that_were_never_ready_get_two_seconds_to_stop(tmp_path: Path) -> None:
+    supervisor = launcher.Supervisor(launcher.read_config({"DATA_DIR": str(tmp_path)}))
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"
+    part = Part("web", [sys.executable, "-u", "-c", code], 30)
+    process = Process(part, os.environ, supervisor.output)
+    supervisor.processes.append(process)
+    process.start()
+    time.sleep(1)
+    started_at = time.monotonic()
+    supervisor.stop()
+    assert time.monotonic() - started_at < 10
+    assert wait_until(process.has_ended, secs=5)
 
 
 def test_a_dead_part_is_restarted_and_its_children_are_killed(tmp_path: Path) -> None:

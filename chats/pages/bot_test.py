@@ -31,7 +31,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
 from chats.pages import transcripts, written_answers
-from chats.services.core import reply_policy
+from chats.services.core import conversations, reply_policy
 from chats.services.reply import incoming, preview_chats, reply_regeneration
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
@@ -186,7 +186,8 @@ class BotTestPages(TenantAdmin):
         if by.client is None or by.role == "viewer":
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
-        previews = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
+        rows = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
+        previews = rows.filter(conversations.may_be_seen_by(by))
         return bot, get_object_or_404(previews, pk=chat_id) if chat_id else None
 
     def _answer(
@@ -194,9 +195,9 @@ class BotTestPages(TenantAdmin):
     ) -> tuple[Bot, Any, Message, Message]:
         """The bot, its preview, an answer in the preview and its question; 403 for people who may
         not teach the bot."""
-        bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
+        bot, chat = self._preview(request, bot_id, chat_id)
         reply = reply_regeneration.get(chat, message_id)
         assert reply.in_reply_to
         return bot, chat, reply, reply.in_reply_to

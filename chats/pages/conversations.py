@@ -67,7 +67,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         "status", "assign_type", "priority", WaitingFilter, BeganFilter, AnsweredByFilter,
         HandoffFilter, "channel", "bot",
     )  # fmt: skip
-    preview_path = "is_preview"
+    chat_path = ""
     codes = frozenset({"handoff_reason", "sentiment"})
     labels: ClassVar = {"last_message": gettext_lazy("Latest message")}
     more_columns = (

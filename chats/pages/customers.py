@@ -57,6 +57,7 @@ class BlockForm(ServiceForm):
 
 @admin.register(Customer)
 class CustomerAdmin(ListsWithoutPreviews):
+    chat_path = None
     list_display = ("who", "email", "phone", "channels", "conversations", "latest_at", "client")
     list_display_links = ("who",)
     more_columns = ("external_id", "created_at")

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from chatplatform import navigation
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.templatetags.codes import humanize_code
+from chats.services.core import conversations
 from chats.services.desk import report_filters
 from identity.models import Client
 
@@ -34,14 +35,19 @@ def _client(request: HttpRequest) -> Client | None:
 
 class ListsWithoutPreviews(TenantAdmin):
     """The base class of pages whose lists, searches and choices leave out the team's previews. The
-    page of a single row may show a preview."""
+    page of a single row may show a preview that the person may see."""
 
-    preview_path = "conversation__is_preview"
+    # Leads from the rows to their conversation; None if they have none.
+    chat_path: ClassVar[str | None] = "conversation__"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         is_page_of_row = request.resolver_match and request.resolver_match.kwargs
-        return rows if is_page_of_row else self.listed(rows)
+        if not is_page_of_row:
+            return self.listed(rows)
+        if self.chat_path is None:
+            return rows
+        return rows.filter(conversations.may_be_seen_by(viewer(request), path=self.chat_path))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -60,7 +66,7 @@ class ListsWithoutPreviews(TenantAdmin):
         return {}
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**{self.preview_path: False})
+        return rows.filter(**{f"{self.chat_path}is_preview": False})
 
 
 class FixedFilter(ABC, SimpleListFilter):

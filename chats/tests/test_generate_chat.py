@@ -8,7 +8,7 @@ from bots.testing import make_bot, trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model
 from chats.models import Conversation, Customer, Message
-from chats.testing import make_chat
+from chats.testing import make_chat, make_preview
 from identity.models import Role, Subscription
 from identity.testing import make_person
 from webhooks.models import Event
@@ -162,7 +162,7 @@ def test_no_message_is_added_to_a_customers_chat(ben, bot, chat, add_message):
 
 
 def test_an_ended_preview(ben, bot):
-    chat = make_chat(bot, is_preview=True, status="ended", ended_by="agent")
+    chat = make_preview(bot, ben, status="ended", ended_by="agent")
     for texts in ((), ("Hello",), ("Hello", "Hello?")):
         reply = continue_chat(ben, chat, *texts)
         assert (reply.status_code, reply.json()["code"]) == (409, "chat_ended")
@@ -184,7 +184,7 @@ def test_an_ended_preview(ben, bot):
     ],
 )  # fmt: skip
 def test_wrong_messages(ben, bot, messages):
-    chat = make_chat(bot, is_preview=True)
+    chat = make_preview(bot, ben)
     for path in (f"/ai/{bot.pk}/generate-chat", f"/ai/chat/{chat.pk}/generate"):
         assert ben.post(path, {"messages": messages}).status_code == 422
     assert (Conversation.objects.count(), Message.objects.count()) == (1, 0)
@@ -222,7 +222,7 @@ def test_without_credits_nothing_is_generated(ben, shop, state, code):
     assert (refused.status_code, refused.json()["code"]) == (402, code)
     assert {"balance", "required"} <= set(refused.json())
     assert not Conversation.objects.exists()
-    chat = make_chat(shop, is_preview=True)
+    chat = make_preview(shop, ben)
     assert continue_chat(ben, chat, QUESTION).json()["code"] == code
     assert not Message.objects.exists()
 

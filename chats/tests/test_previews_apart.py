@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
 
 from bots.testing import trained
@@ -11,9 +13,11 @@ from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message, Notification
 from chats.services.desk import routing, timers
 from chats.testing import make_chat
-from identity.models import ClientConfig, EmailNotification
+from identity.models import ClientConfig, EmailNotification, Role
+from identity.testing import make_person
 from webhooks.models import Event
 
+SAYS = {"role": "user", "content": "I want to talk to a person"}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -28,7 +32,7 @@ def preview(ben, bot, client_a):
         client=client_a, recipients=["a@b.example"], on_handoff=True, on_unanswered=True
     )
     trained(bot, "RETURNS\n\nYou may return goods within thirty days.\n")
-    body = {"messages": [{"role": "user", "content": "I want to talk to a person"}]}
+    body = {"messages": [SAYS]}
     assert ben.post(f"/ai/{bot.pk}/generate-chat", body).status_code == 200
     run_jobs()
     chat = Conversation.objects.get()
@@ -77,6 +81,31 @@ def test_a_preview_is_in_no_list_but_its_own(ben, server, bot, preview):
     ben.post(f"/ai/chat/{preview.pk}/feedback", {"rating": 1})
     assert ben.get("/ai/chat/feedbacks").json()["items"] == []
     assert set(ben.get("/ai/chats/counts").json().values()) == {0}
+
+
+def test_a_preview_is_seen_by_its_person_and_by_admins(ann, ben, preview):
+    amy = make_person(preview.client, Role.AGENT, "Amy")
+    vic = make_person(preview.client, Role.VIEWER, "Vic")
+    adam = make_person(preview.client, Role.ADMIN, "Adam")
+    path = f"/ai/chat/{preview.pk}"
+    for who, status in ((ben, 200), (ann, 200), (adam, 200), (amy, 404), (vic, 404)):
+        is_seen = status == 200
+        listed = who.get("/ai/chats?previews=true").json()["items"]
+        assert [item["id"] for item in listed] == [str(preview.pk)] * is_seen
+        for part in ("", "/history"):
+            assert who.get(f"{path}{part}").status_code == status, part
+        site = Browser()
+        site.force_login(who.user)
+        pages = [reverse("admin:chats_conversation_change", args=[preview.pk])]
+        if who != vic:
+            pages.append(reverse("admin:chats_tried_bot", args=[preview.bot_id, preview.pk]))
+        for page in pages:
+            assert (site.get(page).status_code == 200) == is_seen, page
+    assert amy.post(f"{path}/assign", {"assign_type": "agent"}).status_code == 404
+    assert amy.post(f"{path}/generate", {"messages": [SAYS]}).status_code == 404
+    assert amy.post(f"{path}/manual", {"text": "Hello"}).status_code == 404
+    preview.refresh_from_db()
+    assert (preview.assign_type, preview.last_seq) == ("queue", 2)
 
 
 def test_a_key_sees_no_preview(server, preview):

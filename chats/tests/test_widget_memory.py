@@ -164,6 +164,28 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     assert statuses(problems) == set()
 
 
+def test_a_tab_that_looks_between_two_chats_of_another_tab_finds_the_second(
+    shop: Shop, screen: Page, keeper, problems
+):
+    screen.add_init_script(DEAF)
+    one = start(shop, screen)
+    write(one, SECRET)
+    tab = screen.context.new_page()
+    two = start(shop, tab)
+    expect(two.get_by_text(SECRET)).to_be_visible()
+    two.get_by_role("button", name="Chat options").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="Start a new chat").click()
+    news(screen)
+    expect(one.locator(".message.customer")).to_have_count(0)
+    write(two, "A new chat")
+    news(screen)
+    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
+    tab.close()
+    assert statuses(problems) == set()
+
+
 def test_words_that_wait_in_a_chat_that_another_tab_has_left_are_back_in_the_field(
     shop: Shop, screen: Page, keeper, problems
 ):

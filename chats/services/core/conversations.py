@@ -27,7 +27,7 @@ from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
 from chats.shapes.visitor import VisitorIdentity
 from identity.auth import Principal
-from identity.models import ApiKey
+from identity.models import ApiKey, User
 from identity.services import visitor_tokens
 from webhooks.services import announce
 
@@ -74,12 +74,23 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
+def may_be_seen_by(user: User, *, path: str = "") -> Q:
+    """Real chats, and previews: a person's own or, for owners, admins and platform staff, all.
+    `path` leads from the rows that are filtered to their conversation."""
+    if user.is_admin or user.is_superuser:
+        return Q()
+    own = {f"{path}customer__external_id": customers.previewer_id(user)}
+    return Q(**{f"{path}is_preview": False}) | Q(**own)
+
+
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see. A person sees all chats of the client, a secret key sees
-    the chats of `visible_to_key`, and a public key only the chats that it opened for this visitor.
+    """The chats that the caller may see. A person sees all chats of the client except other
+    people's previews (`may_be_seen_by`), a secret key sees the chats of `visible_to_key`, and a
+    public key only the chats that it opened for this visitor.
     """
     if caller.key is None:
-        return Conversation.objects.for_client(caller.client)
+        assert caller.user
+        return Conversation.objects.for_client(caller.client).filter(may_be_seen_by(caller.user))
     rows = visible_to_key(caller.key)
     if not caller.is_public_key:
         return rows

@@ -41,6 +41,11 @@ _SEARCHED = ("name", "email", "phone", "external_id")
 INDEXED = re.compile(r"[^\W_]{3}")
 
 
+def previewer_id(user: User) -> str:
+    """The external id of the customer that represents the user in the user's previews."""
+    return f"{STAFF}{user.pk}"
+
+
 def search(client: Client, q: str) -> QuerySet[Customer]:
     """Customers with a field that contains `q` or, if the index cannot find `q`, begins with it."""
     part = "icontains" if INDEXED.search(q) else "istartswith"

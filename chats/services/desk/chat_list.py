@@ -137,7 +137,7 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
             "customer_id IN (SELECT id FROM chats_customer"
             " WHERE client_id = %(client)s AND external_id = %(previewer)s)"
         )
-        values["previewer"] = f"{customers.STAFF}{caller.user.pk}"
+        values["previewer"] = customers.previewer_id(caller.user)
     if query.mine is not None and caller.user is None:
         raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
     for name in _EQUAL:

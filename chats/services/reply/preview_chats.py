@@ -56,7 +56,7 @@ def open_preview(
         # This customer represents the user in all of the user's previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
-            external_id=f"{customers.STAFF}{by.pk}",
+            external_id=customers.previewer_id(by),
             defaults={"name": by.full_name, "email": by.email},
         )
         existing = _existing_message(customer, client_message_id)

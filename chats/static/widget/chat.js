@@ -152,8 +152,12 @@ export function createChat({ api, store, memory, stash, language }) {
     const { chat: shown } = store.state;
     if (memory.isLost()) return begin();
     const { chat: id } = memory.read();
-    // The page has removed the chat, perhaps in another tab.
-    if (!id) return shown && begin();
+    if (!id) {
+      // A page that keeps the memory answers with it: another tab may have begun a chat.
+      memory.write({});
+      // The page has removed the chat, perhaps in another tab.
+      return shown && begin();
+    }
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
