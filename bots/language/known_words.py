@@ -1,8 +1,8 @@
 """Tells whether a word exists in a language, by lists of words from films and books."""
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable
-
-import numpy as np
 
 from chatplatform.call_once import call_once
 
@@ -11,12 +11,12 @@ class _WordList:
     """The words as sorted hashes, which take less memory than the words themselves."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._hashes = np.sort(np.fromiter(map(hash, words), np.int64))
+        self._hashes = array("q", sorted(map(hash, words)))
 
     def __contains__(self, word: str) -> bool:
         value = hash(word)
-        index = int(np.searchsorted(self._hashes, value))
-        return index < len(self._hashes) and int(self._hashes[index]) == value
+        index = bisect_left(self._hashes, value)
+        return index < len(self._hashes) and self._hashes[index] == value
 
 
 def _loader(language: str) -> call_once[_WordList]:

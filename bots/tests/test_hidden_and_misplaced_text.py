@@ -8,7 +8,7 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
+from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces, language_of
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import pptx_bytes, shape, slide, words, xlsx_bytes
 from bots.tests.test_open_formats import odt
@@ -435,6 +435,7 @@ def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> No
         "A guided tour of the dome takesninetyminutesandcostseighteuros.",
         "Aguidedtourofthedometakesninety minutes and costs eight euros.",
         "Aguidedtourofthedome takesninetyminutes andcostseighteuros.",
+        "A guided tour of takesninetyminutesandcostseighteurosforadultsandchildren today.",
     ],
 )
 def test_a_line_of_a_pdf_that_is_partly_glued(tmp_path: Path, glued: str) -> None:
@@ -457,7 +458,29 @@ def test_a_line_of_a_pdf_that_is_partly_glued(tmp_path: Path, glued: str) -> Non
     ],
 )
 def test_a_long_word_in_a_line_is_not_glued(text: str) -> None:
-    assert not glued_words(text)
+    assert not glued_words(text, language_of(text))
+
+
+@pytest.mark.parametrize(
+    ("line", "glued"),
+    [
+        ("Le tarif de laséancedureuneheureetcoûte dix euros.", "laséancedureuneheureetcoûte"),
+        ("El horario dice que elmuseoabrealasnueve de la mañana.", "elmuseoabrealasnueve"),
+        ("Il cartello dice che lavisitaduraunoraecosta dieci euro.", "lavisitaduraunoraecosta"),
+        ("O cartaz diz que omuseuabreàsnovehoras da manhã.", "omuseuabreàsnovehoras"),
+    ],
+)
+def test_glued_words_of_other_languages(line: str, glued: str) -> None:
+    assert glued_words(line, language_of(line)) == {glued}
+
+
+def test_a_line_with_a_very_long_word() -> None:
+    law = "Das Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz ist nicht in Kraft."
+    assert not is_glued(law, language_of(law))
+    glued = "Der Aushang sagt: diestundedauertneunzigminutenundkostetachteurodazu und mehr."
+    assert is_glued(glued, language_of(glued))
+    unknown = "Plakat mówi że godzinatrwadziewięćdziesiątminutikosztujeosiemeuro dla grup."
+    assert is_glued(unknown, language_of(unknown))
 
 
 @pytest.mark.parametrize(
@@ -587,6 +610,13 @@ HIDING_LOOKS = [
     "position: fixed; top: -999em",
     "text-indent: -9999px",
     "margin-left: -5000px",
+    "height: 0; overflow: hidden",
+    "max-height: 0px; overflow-y: clip",
+    "display: block; width: 0; overflow: hidden",
+    "color: #fff",
+    "color: White !important",
+    "color: rgb(255 255 255 / 80%)",
+    "color: hsl(0, 0%, 100%); background: none",
 ]
 SHOWING_LOOKS = [
     "font-size: small",
@@ -598,6 +628,14 @@ SHOWING_LOOKS = [
     "clip-path: polygon(0 0, 100% 0, 100% 100%)",
     "left: -20px",
     "text-indent: -1em",
+    "height: 0",
+    "height: 0; overflow: hidden; padding: 9px",
+    "display: inline; height: 0; overflow: hidden",
+    "max-height: 0; overflow: hidden; transition: max-height 1s",
+    "color: #eee",
+    "color: var(--white)",
+    "color: #fff; background: navy",
+    "color: #fff; text-shadow: 0 0 3px black",
 ]
 
 
@@ -624,6 +662,27 @@ def test_looks_that_hide_and_show(tmp_path: Path, look: str, seen: str) -> None:
     by_sheet = html(tmp_path, main.format(SEEN), f"<style>.in {{ {look} }}</style>")
     own = html(tmp_path, main.format(f'<p style="{look}"><b>SEEN</b></p>'))
     assert by_sheet == own == f"[Bakery] {PLAIN}{seen}"
+
+
+@pytest.mark.parametrize(
+    ("head", "around"),
+    [
+        ("", "<div style='background: #036'>{}</div>"),
+        ("<style>.hero { background: url(a.png) }</style>", "<div class=hero>{}</div>"),
+        ("<style>.hero::before { background: navy }</style>", "<div class=hero>{}</div>"),
+        ("<style>.hero:hover { background: navy }</style>", "<div class=hero>{}</div>"),
+        ("<style>.hero { position: absolute }</style>", "<div><img class=hero src=a.png></div>{}"),
+        ("", "<table bgcolor=navy><tr><td>{}</td></tr></table>"),
+        ("", "{}<script>document.body.style.background = 'navy'</script>"),
+        ("<link rel=stylesheet href=a.css>", "{}"),
+        ("<style>@import 'a.css';</style>", "{}"),
+        ("<style>body { color: #fff }</style>", "{}"),
+    ],
+)
+def test_white_letters_that_may_have_a_ground(tmp_path: Path, head: str, around: str) -> None:
+    white = around.format('<p style="color: white">SEEN</p>')
+    text = html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{white}</main>", head)
+    assert "SEEN" in text
 
 
 def test_letters_between_items_without_a_size(tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ def visible_tree(text: str) -> Any:
     html: Any = importlib.import_module("lxml.html")  # has no types
     # lxml refuses a str that declares an encoding.
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
-    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    tree = html.document_fromstring(
+        data, parser=html.HTMLParser(encoding="utf-8", default_doctype=False)
+    )
     _end_head(tree)
     page_visibility.show(tree)
     return tree

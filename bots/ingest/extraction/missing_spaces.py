@@ -1,6 +1,7 @@
 """Recognizes text whose words are not separated, as in a PDF that draws no spaces."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from bots.language import known_words
@@ -17,11 +18,32 @@ _MIN_LETTERS, _MIN_MARKED = 70, 20
 # is 6 to 11 in running text, and 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
 # A word of at least 20 letters is glued if it is not known and splits into at least this many known
-# words. Only pages of English are judged so: most of their words are known, and few are compounds.
+# words. Only pages most of whose words are known are judged so, in languages with few compounds.
 _MIN_GLUED, _MIN_KNOWN_SHARE = 5, 0.7
-# So many words of a page tell whether it is in English.
+# So many words of a page tell its language.
 _MAX_JUDGED = 200
-_LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{20,44}(?![^\W\d_])")
+# Words that are frequent in one language only tell the language of a page at little cost.
+_FREQUENT = {
+    "de": frozenset("der die das und den ist nicht mit ein eine zu auf für im werden".split()),  # noqa: SIM905 - readable
+    "en": frozenset("the and of to is for are with you your that by at from this".split()),  # noqa: SIM905 - readable
+    "es": frozenset("el los las y del una por con para es se su al más lo".split()),  # noqa: SIM905 - readable
+    "fr": frozenset("le les des et du une est dans pour au vous sur par avec pas".split()),  # noqa: SIM905 - readable
+    "it": frozenset("il di che è per gli della un del con sono alla nel delle i".split()),  # noqa: SIM905 - readable
+    "nl": frozenset("het een en van de niet op te zijn voor met dat aan wordt bij".split()),  # noqa: SIM905 - readable
+    "pt": frozenset("o os e do da uma não em dos ao para as na no são".split()),  # noqa: SIM905 - readable
+}
+# The words of one letter in the languages whose pages are judged.
+_LETTERS = {"en": "aAI", "es": "aeouyAEY", "fr": "aàyAÀ", "it": "aeèioAEÈI", "pt": "aàeéoAÀEÉO"}
+# In these languages a word of _TOO_LONG letters counts as one if it is not known to be several.
+# The lists of other languages know too few words.
+_WELL_KNOWN = frozenset({"de", "en", "fr"})
+# A German word, which may be a compound, is several if these have at most this many letters on
+# average.
+_MEAN_LETTERS = 6
+_LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{20,99}(?![^\W\d_])")
+# A line with a word that is too long has its other spaces if it has at least this many other words
+# and these are not long.
+_MIN_OTHERS, _MAX_MEAN = 3, 12
 # A shorter token may well contain a mark: "e.g.", "YouTube".
 _LONG = 20
 # The longest words in use have fewer letters, even in German and Finnish.
@@ -55,40 +77,78 @@ def lacks_spaces(text: str) -> bool:
     return is_marked and squares > _LIMITS[0][1] * letters
 
 
-def is_glued(line: str) -> bool:
+def language_of(text: str) -> str:
+    """The language of a page by its frequent words; "" if it has none of them."""
+    words = Counter(text.lower().split())
+    counts = {code: sum(words[word] for word in listed) for code, listed in _FREQUENT.items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] else ""
+
+
+def is_glued(line: str, language: str = "") -> bool:
     """Whether a single line lacks spaces: it has a word that is too long, or a mark inside one.
 
-    Names in code, such as "createConversationSummary", are not glued words.
+    Names in code, such as "createConversationSummary", are not glued words. A long word in a line
+    that has spaces is one only if it is not known to be several words.
     """
     if any(length >= _TOO_LONG for length, _ in _words(line)):
-        return True
+        if language not in _WELL_KNOWN or not _has_other_spaces(line):
+            return True
+        return any(_is_glued_word(word, language) for word in _long_words(line))
     return bool(_JOINED.search(line)) and lacks_spaces(line)
 
 
-def glued_words(text: str) -> set[str]:
+def _has_other_spaces(line: str) -> bool:
+    """Whether only one word of a line is too long, and consists of letters."""
+    lengths = [length for length, _ in _words(line)]
+    others = [length for length in lengths if 0 < length < _TOO_LONG]
+    is_word = any(len(word) >= _TOO_LONG for word in _long_words(line))
+    is_single = len([length for length in lengths if length >= _TOO_LONG]) == 1
+    return (
+        is_word
+        and is_single
+        and len(others) >= _MIN_OTHERS
+        and sum(others) <= _MAX_MEAN * len(others)
+    )
+
+
+def glued_words(text: str, language: str) -> set[str]:
     """The words of a text that are several words without spaces between them."""
-    found = {word for token in text.split() if not _CODE.search(token)
-             for word in _LONG_WORD.findall(token) if word[1:].islower()}  # fmt: skip
+    found = _long_words(text) if language in _LETTERS else set()
     if not found:
         return set()
     others = [word for word in text.split() if word.isalpha()][:_MAX_JUDGED]
-    known = sum(known_words.is_word(word, "en") for word in others)
+    known = sum(known_words.is_word(word, language) for word in others)
     if known < _MIN_KNOWN_SHARE * len(others):
         return set()
+    return {word for word in found if _is_glued_word(word, language)}
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for token in text.split() if len(token) >= _LONG and not _CODE.search(token)
+            for word in _LONG_WORD.findall(token) if word[1:].islower()}  # fmt: skip
+
+
+def _is_glued_word(word: str, language: str) -> bool:
+    if language == "de" and len(word) < _TOO_LONG:
+        return False
+    count = _known_words_in(word, language)
+    fewest = len(word) / _MEAN_LETTERS if language == "de" else _MIN_GLUED
     # The pieces of a chemical name are shorter than words.
-    return {word for word in found if _MIN_GLUED <= _known_words_in(word) <= len(word) / 3}
+    return fewest <= count <= len(word) / 3
 
 
-def _known_words_in(text: str) -> int:
-    """The smallest number of English words of which a text consists; 0 if there is none."""
+def _known_words_in(text: str, language: str) -> int:
+    """The smallest number of known words of which a text consists; 0 if there is none."""
+    letters = _LETTERS.get(language, "")
     counts = {0: 0}
     for end in range(1, len(text) + 1):
         found = [
             counts[start] + 1
             for start in range(max(0, end - _LONG), end)
             if start in counts
-            and (end - start > 1 or text[start] in "aAI")
-            and known_words.is_word(text[start:end], "en")
+            and (end - start > 1 or text[start] in letters)
+            and known_words.is_word(text[start:end], language)
         ]
         if found:
             counts[end] = min(found)

@@ -35,11 +35,12 @@ _MIN_HEADING_WORDS = 2
 def show(tree: Any) -> None:
     """Remove what visitors do not see, and turn the titles of accordions into headings."""
     # Only the child process loads parsers.
-    from bots.ingest.extraction import style_sheets  # noqa: PLC0415
+    from bots.ingest.extraction import style_sheets, unseen_text  # noqa: PLC0415
 
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     looks = style_sheets.looks(tree)
+    unseen = unseen_text.find(tree)
     invisible, tiny = set[Any](), set[Any]()
     for element in [*tree.iter()]:
         look = looks.get(element, style_sheets.PLAIN)
@@ -51,18 +52,19 @@ def show(tree: Any) -> None:
         if is_unseen or _is_banner(element):
             _remove(element)
             continue
-        is_hidden = look.is_hidden or _is_closed(element)
+        is_closed = _is_closed(element) or element in unseen.boxes
+        is_hidden = look.is_hidden or is_closed
         if is_hidden and (look.can_open or _is_panel(element, controlled, triggers)):
             # trafilatura would remove the panel as hidden.
             for name in ("hidden", "style", "aria-hidden"):
                 element.attrib.pop(name, None)
-        elif look.is_gone or _is_closed(element):
+        elif look.is_gone or is_closed:
             _remove(element)
         elif element.tag not in _PAGE:
             for affected, value in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
                 if element.getparent() in affected if value is None else value:
                     affected.add(element)
-    for element in invisible | tiny:
+    for element in invisible | tiny | unseen.white:
         _empty(element)
     for element in [*tree.iter("span")]:
         if _is_label_of_next(element):

@@ -19,7 +19,12 @@ from bots.ingest.extraction.document import (
     clean,
     without_struck,
 )
-from bots.ingest.extraction.missing_spaces import glued_words, is_glued, lacks_spaces
+from bots.ingest.extraction.missing_spaces import (
+    glued_words,
+    is_glued,
+    lacks_spaces,
+    language_of,
+)
 from bots.ingest.extraction.pdf_layout import LARGER, SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -129,7 +134,8 @@ def _readable(
 
 def _spaced_lines(lines: list[Line]) -> list[Line]:
     """The lines that have spaces; none if the page lacks spaces in more than a few single lines."""
-    glued = [False, *(is_glued(line.text) for line in lines), False]
+    language = language_of(" ".join(line.text for line in lines))
+    glued = [False, *(is_glued(line.text, language) for line in lines), False]
     single = {
         number
         for number, around in enumerate(zip(glued, glued[1:], glued[2:], strict=False))
@@ -140,7 +146,7 @@ def _spaced_lines(lines: list[Line]) -> list[Line]:
     judged = " ".join(line.text for number, line in enumerate(lines) if number not in single)
     if lacks_spaces(judged):
         return []
-    lumps = glued_words(judged)
+    lumps = glued_words(judged, language)
     return [
         line
         for line, is_without in zip(lines, glued[1:], strict=False)

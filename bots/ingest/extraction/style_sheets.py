@@ -4,7 +4,7 @@ Like all parsers, this module is loaded in the child process only.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ _LONG_NUMBER = re.compile(r"\d{1000,}")
 _DECLARES = re.compile(
     r"display|visibility|decoration|opacity|clip|font|left|right|top|bottom|indent", re.IGNORECASE
 )
+_ANYTHING = re.compile(":")
 _PROPERTIES = {
     **{name: name for name in ("display", "visibility", "content-visibility", "opacity")},
     **{name: name for name in ("clip", "clip-path", "font-size", "transition", "animation")},
@@ -60,6 +61,9 @@ _STATE = re.compile(
 )
 _STATE_ATTRIBUTE = re.compile(r"(?:aria|data)-|open|checked|selected", re.IGNORECASE)
 
+# Parts of an element that are seen as soon as the page is.
+_DRAWN_PARTS = frozenset({"before", "after", "first-line", "first-letter"})
+
 _ANY = tinycss2.parse_component_value_list("*")
 
 # The width in pixels at which a desktop computer shows the page.
@@ -84,6 +88,10 @@ _FEATURES = frozenset(
 # shape that cuts off everything.
 Declared = dict[str, frozenset[str]]
 _CUT_OFF = "cut-off"
+# Declared for an element that looks different when a visitor hovers, clicks or the like.
+OPENING = "opening"
+# Understands a declaration of a style sheet: yields names of properties and their values.
+Reader = Callable[[Any], Iterator[tuple[str, frozenset[str]]]]
 
 
 class _Rule(NamedTuple):
@@ -91,6 +99,9 @@ class _Rule(NamedTuple):
     important: Declared
     # Whether the rule shows an element when a visitor hovers, clicks or the like.
     is_opening: bool = False
+
+
+_OPENING_RULE = _Rule({}, {}, is_opening=True)
 
 
 class Look(NamedTuple):
@@ -173,12 +184,33 @@ class _Matcher(cssselect2.Matcher):  # type: ignore[misc] # has no types
 
 def looks(tree: Any) -> dict[Any, Look]:
     """The look of each element that a style sheet or its own style affects."""
+    matched = _matched(tree, _read, _add, _DECLARES)
+    return {element: _look(rules) for element, rules in matched.items()}
+
+
+def values(tree: Any, read: Reader) -> dict[Any, Declared]:
+    """What the styles of a page say about each element, as `read` understands declarations.
+
+    OPENING is declared where a rule for a state or for a part of the element says something.
+    Raises ExtractError if the page has too many styles, or a selector that is not understood.
+    """
+    matched = _matched(tree, read, _add_any, _ANYTHING)
+    return {element: _computed(rules) for element, rules in matched.items()}
+
+
+def _matched(
+    tree: Any, read: Reader, add: Callable[..., None], declares: re.Pattern[str]
+) -> dict[Any, list[_Rule]]:
+    """The rules for each element, the least important first.
+
+    The `style` of an element is read if it matches `declares`.
+    """
     matcher = _Matcher()
     names = _names(tree)
-    for text in _sheets(tree):
+    for text in sheets(tree):
         nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
-        for selector, rule in _rules(nodes):
-            _add(matcher, selector, rule, names)
+        for selector, rule in _rules(nodes, read):
+            add(matcher, selector, rule, names)
             if matcher.order > _MAX_SELECTORS:
                 _refuse()
     elements = _Element.from_html_root(tree).iter_subtree() if matcher.order else ()
@@ -187,18 +219,16 @@ def looks(tree: Any) -> dict[Any, Look]:
         for element in elements
         if (rules := [item[3] for item in matcher.match(element)])
     }
-    inline = {
-        element: _declared(tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text)))
-        for element in tree.iter()
-        if isinstance(element.tag, str) and _DECLARES.search(text := element.get("style", ""))
-    }
-    return {
-        element: _look([*matched.get(element, ()), *filter(None, [inline.get(element)])])
-        for element in matched.keys() | inline.keys()
-    }
+    for element in tree.iter():
+        text = element.get("style", "") if isinstance(element.tag, str) else ""
+        if declares.search(text):
+            nodes = tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text))
+            if own := _declared(nodes, read):
+                matched.setdefault(element, []).append(own)
+    return matched
 
 
-def _sheets(tree: Any) -> Iterator[str]:
+def sheets(tree: Any) -> Iterator[str]:
     left = _MAX_CHARACTERS
     for style in tree.iter("style"):
         kind = (style.get("type") or "text/css").strip().lower()
@@ -218,13 +248,15 @@ def _names(tree: Any) -> set[str]:
     return {f".{name}" for name in classes} | {f"#{element.get('id')}" for element in elements}
 
 
-def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
+def _rules(
+    nodes: Iterable[Any], read: Reader, above: str = "", depth: int = 0
+) -> Iterator[tuple[str, _Rule]]:
     """Yield the selectors and declarations of rules, in document order.
 
     Nested rules get their full selectors. Rules in a layer count as if they were outside it.
     """
     nodes = [*nodes]
-    declared = _declared(nodes)
+    declared = _declared(nodes, read)
     if above and declared:
         yield above, declared
     for node in nodes if depth < _MAX_NESTED else ():
@@ -234,9 +266,9 @@ def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tu
                 inner = selector if "&" in selector else f"& {selector}"
                 selector = inner.replace("&", f":is({above})")
             if len(selector) <= _MAX_SELECTOR_CHARACTERS or not above:
-                yield from _rules(_inside(node), selector, depth + 1)
+                yield from _rules(_inside(node), read, selector, depth + 1)
         elif node.type == "at-rule" and node.content is not None and _applies(node):
-            yield from _rules(_inside(node), above, depth + 1)
+            yield from _rules(_inside(node), read, above, depth + 1)
 
 
 def _inside(node: Any) -> Any:
@@ -282,17 +314,21 @@ def _lengths(pattern: re.Pattern[str], query: str) -> Iterator[float]:
         yield float(number) * (1 if unit == "px" else 16)
 
 
-def _declared(nodes: Iterable[Any]) -> _Rule | None:
+def _declared(nodes: Iterable[Any], read: Reader) -> _Rule | None:
     rule = _Rule({}, {})
     for node in nodes:
-        name = _PROPERTIES.get(node.lower_name) if node.type == "declaration" else None
-        if name:
-            values = frozenset(filter(None, map(_word, node.value)))
-            (rule.important if node.important else rule.normal)[name] = values
+        if node.type == "declaration":
+            (rule.important if node.important else rule.normal).update(read(node))
     return rule if rule.normal or rule.important else None
 
 
-def _word(token: Any) -> str:
+def _read(declaration: Any) -> Iterator[tuple[str, frozenset[str]]]:
+    name = _PROPERTIES.get(declaration.lower_name)
+    if name:
+        yield name, frozenset(filter(None, map(word, declaration.value)))
+
+
+def word(token: Any) -> str:
     if token.type == "ident":
         return str(token.lower_value)
     if token.type in {"number", "percentage", "dimension"}:
@@ -310,7 +346,7 @@ def _shows_nothing(shape: Any) -> bool:
     return bool(sizes) and all(abs(item.value) <= 1 for item in sizes)
 
 
-def _number(words: Iterable[str]) -> tuple[float, str] | None:
+def number(words: Iterable[str]) -> tuple[float, str] | None:
     """The first number among the words of a value, with its unit."""
     matches = filter(None, map(_NUMBER.fullmatch, words))
     return next(((float(match[1]), match[2]) for match in matches), None)
@@ -319,9 +355,9 @@ def _number(words: Iterable[str]) -> tuple[float, str] | None:
 def _is_off_page(computed: Declared) -> bool:
     """Whether an element or its text is outside the page."""
     for name in _PLACES:
-        number, unit = _number(computed.get(name, ())) or (0, "")
+        offset, unit = number(computed.get(name, ())) or (0, "")
         by_letter = unit in {"em", "rem", "ch"}
-        if number <= -(_FAR_PIXELS / _PIXELS_PER_LETTER if by_letter else _FAR_PIXELS):
+        if offset <= -(_FAR_PIXELS / _PIXELS_PER_LETTER if by_letter else _FAR_PIXELS):
             return unit != "%"
     return False
 
@@ -334,32 +370,62 @@ def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
     declared = rule.normal | rule.important
     hides = _look([_Rule(declared, {})]).is_hidden
     shows = not hides and not declared.keys().isdisjoint(_SHOWING)
+    for part in _parts(selector):
+        is_opening = hides and _excludes_state(part)
+        _add_one(matcher, part, rule._replace(is_opening=is_opening), names)
+        if shows and (without := _without_states(part)) != part:
+            _add_one(matcher, without, _OPENING_RULE, names)
+
+
+def _add_any(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
+    """Add the selectors of a list; those for a state or a part of an element as opening rules."""
+    for part in _parts(selector):
+        without = _without_states(part)
+        is_opening = without != part or _excludes_state(part)
+        added = _OPENING_RULE if is_opening else rule
+        is_known = _add_one(matcher, without, added, names, of_part=_OPENING_RULE)
+        if not is_known and not _is_browser_part(part):
+            _refuse()
+
+
+def _is_browser_part(part: list[Any]) -> bool:
+    """Whether a selector is for a part that only one browser has, such as `::-moz-focus-inner`."""
+    return any(token.type == "ident" and token.value.startswith("-") for token in part)
+
+
+def _parts(selector: str) -> Iterator[list[Any]]:
     tokens = tinycss2.parse_component_value_list(selector, skip_comments=True)
     for is_comma, group in groupby(tokens, key=lambda token: bool(token == ",")):
         part = [] if is_comma else [*group]
         while part and part[-1].type == "whitespace":
             part.pop()
         if part:
-            is_opening = hides and _excludes_state(part)
-            _add_one(matcher, part, rule._replace(is_opening=is_opening), names)
-        if shows and (without := _without_states(part)) != part:
-            _add_one(matcher, without, _Rule({}, {}, is_opening=True), names)
+            yield part
 
 
-def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> None:
+def _add_one(
+    matcher: Any, part: list[Any], rule: _Rule, names: set[str], *, of_part: _Rule | None = None
+) -> bool:
+    """Add a selector; one for a part of an element, such as its first line, adds only `of_part`.
+
+    Returns whether the selector is understood.
+    """
     pairs = zip(["", *part], part, strict=False)
     used = {f".{now.value}" for before, now in pairs if before == "." and now.type == "ident"}
     used |= {f"#{token.value}" for token in part if token.type == "hash"}
     if not used <= names:
-        return
+        return True
     try:
         compiled = cssselect2.compile_selector_list(part)
     # Like browsers, we ignore rules that we do not understand, and rules that nest too deeply.
     except (cssselect2.SelectorError, NotImplementedError, SyntaxError, RecursionError):
-        return
+        return False
     for item in compiled:
         if item.pseudo_element is None:
             matcher.add_selector(item, rule)
+        elif of_part is not None and item.pseudo_element in _DRAWN_PARTS:
+            matcher.add_selector(item, of_part)
+    return True
 
 
 def _without_states(part: list[Any]) -> list[Any]:
@@ -400,13 +466,21 @@ def _excludes_state(part: list[Any]) -> bool:
     return any(len(_without_state(item.arguments)) < len(item.arguments) for item in functions)
 
 
-def _look(rules: list[_Rule]) -> Look:
-    """The combined effect of all rules for an element; important rules win, then later rules."""
+def _computed(rules: list[_Rule]) -> Declared:
+    """The declarations that apply; important rules win, then later rules."""
     computed: Declared = {}
     for rule in rules:
         computed |= rule.normal
     for rule in rules:
         computed |= rule.important
+    if any(rule.is_opening for rule in rules):
+        computed[OPENING] = frozenset()
+    return computed
+
+
+def _look(rules: list[_Rule]) -> Look:
+    """The combined effect of all rules for an element."""
+    computed = _computed(rules)
     display, visibility, content, decoration = (
         computed.get(name, frozenset())
         for name in ("display", "visibility", "content-visibility", "text-decoration")
@@ -414,7 +488,7 @@ def _look(rules: list[_Rule]) -> Look:
     is_invisible = None
     if visibility & {"hidden", "collapse", "visible", "initial"}:
         is_invisible = bool(visibility & {"hidden", "collapse"})
-    opacity, size = (_number(computed.get(name, ())) for name in ("opacity", "font-size"))
+    opacity, size = (number(computed.get(name, ())) for name in ("opacity", "font-size"))
     is_animated = bool(computed.keys() & {"transition", "animation"})
     is_transparent = opacity is not None and opacity[0] < _MIN_OPACITY and not is_animated
     is_cut_off = any(_CUT_OFF in computed.get(name, ()) for name in ("clip", "clip-path"))
@@ -427,5 +501,5 @@ def _look(rules: list[_Rule]) -> Look:
         "line-through" in decoration,
         is_invisible,
         None if "font-size" not in computed else size is not None and size[0] == 0,
-        any(rule.is_opening for rule in rules),
+        OPENING in computed,
     )
