@@ -95,6 +95,7 @@ def test_a_preview_is_seen_by_its_person_and_by_admins(ann, ben, preview):
         for part in ("", "/history"):
             assert who.get(f"{path}{part}").status_code == status, part
         site = Browser()
+        assert who.user
         site.force_login(who.user)
         pages = [reverse("admin:chats_conversation_change", args=[preview.pk])]
         if who != vic:
