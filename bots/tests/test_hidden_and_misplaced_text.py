@@ -630,6 +630,7 @@ SHOWING_LOOKS = [
     "text-indent: -1em",
     "height: 0",
     "height: 0; overflow: hidden; padding: 9px",
+    "height: 0; overflow: hidden; padding: 0 var(--room)",
     "display: inline; height: 0; overflow: hidden",
     "max-height: 0; overflow: hidden; transition: max-height 1s",
     "color: #eee",
@@ -683,6 +684,12 @@ def test_white_letters_that_may_have_a_ground(tmp_path: Path, head: str, around:
     white = around.format('<p style="color: white">SEEN</p>')
     text = html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{white}</main>", head)
     assert "SEEN" in text
+
+
+def test_a_part_outside_of_a_box_without_a_size(tmp_path: Path) -> None:
+    part = '<p style="position: absolute">SEEN</p>'
+    box = f'<div style="height: 0; overflow: hidden">{part}</div>'
+    assert "SEEN" in html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{box}</main>")
 
 
 def test_letters_between_items_without_a_size(tmp_path: Path) -> None:

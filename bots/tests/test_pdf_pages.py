@@ -429,6 +429,32 @@ def test_ruled_cells_across_columns_and_rows(tmp_path: Path) -> None:
     ]
 
 
+def test_text_in_a_frame_is_no_table(tmp_path: Path) -> None:
+    lines = ["Please bring your own towel", "and a padlock for the locker.", "We sell both."]
+    page = [text(60, 725 - 14 * number, line) for number, line in enumerate(lines)]
+    shown = read(tmp_path, pdf("\n".join([*_rules("boxes", (56, 296), (740, 690)), *page])))
+    assert shown.split("\n") == lines
+
+
+def test_a_title_between_ruled_rows_and_an_underlined_word(tmp_path: Path) -> None:
+    xs = (56, 136, 216, 296)
+    page = [
+        *_rules("boxes", xs, (760, 740, 720)),
+        *_rules("boxes", (56, 296), (720, 700)),
+        *_rules("boxes", xs, (700, 680)),
+        *(text(x + 6, 745, name) for x, name in zip(xs, SWIMS[0], strict=False)),
+        *(text(x + 6, 725, cell) for x, cell in zip(xs, SWIMS[1], strict=False)),
+        text(62, 705, "On weekends"),
+        "62 703 m 120 703 l S",
+        *(text(x + 6, 685, cell) for x, cell in zip(xs, SWIMS[2], strict=False)),
+    ]
+    assert read(tmp_path, pdf("\n".join(page))).split("\n") == [
+        "- Ticket: Single swim, Adults: 7, Children: 4",
+        "- Ticket: On weekends",
+        "- Ticket: Ten swims, Adults: 60, Children: 35",
+    ]
+
+
 REPAIRS = [
     "The workshop repairs bicycles",
     "and scooters of all makes.",

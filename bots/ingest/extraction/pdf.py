@@ -10,7 +10,14 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import ocr, pdf_layout, pdf_spaces, pdf_visibility, text_headings
+from bots.ingest.extraction import (
+    ocr,
+    pdf_layout,
+    pdf_ruled_tables,
+    pdf_spaces,
+    pdf_visibility,
+    text_headings,
+)
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -89,7 +96,7 @@ def read_pdf(path: Path) -> Content:
     pages, warning = _readable(pages, damaged, scans)
     pages = _without_running_lines(_without_contents(pages))
     ordered = [
-        pdf_layout.in_reading_order(lines, rules)
+        pdf_layout.in_reading_order(pdf_ruled_tables.with_rows(lines, rules), rules)
         for lines, (_, rules) in zip(pages, drawn, strict=True)
     ]
     sections = _sections(ordered)

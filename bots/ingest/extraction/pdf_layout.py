@@ -5,13 +5,12 @@ piece is a part of a line of text: a cell of a table, or the part in one column.
 """
 
 import re
-from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import mean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 from bots.ingest.extraction.document import STRUCK, table_lines
 
@@ -22,18 +21,18 @@ SAME_LINE, _BESIDE = 0.4, 0.62
 # columns.
 _SPACE, _CELL, _GUTTER = 0.15, 0.38, 1.2
 # In points: how far the edges of aligned cells may differ.
-_ALIGNED = 1
+ALIGNED = 1
 # How many rows above and below a cell are compared, and how many of them must share one of its
 # edges.
 _NEAR, _MIN_ALIGNED = 3, 2
 # In points: the maximum width and the minimum length of a rule.
-_MAX_RULE, _MIN_RULE = 3, 8
+MAX_RULE, MIN_RULE = 3, 8
 # The heights between which a rule strikes letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
 # If rules strike out more than this share of a page's letters, they are underlines.
 _MAX_STRUCK_SHARE = 0.4
-# A page with more rules is a drawing; with more cells, its rules are not used as those of cells.
-_MAX_RULES, _MAX_CELLS = 2_000, 1_000
+# A page with more rules is a drawing.
+_MAX_RULES = 2_000
 # A column of text has at least this many lines, of this many characters on average; smaller columns
 # are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
@@ -85,6 +84,11 @@ class Line:
     end: float
     is_row: bool = False
 
+    @property
+    def middle(self) -> float:
+        """The height of the middle of its letters."""
+        return self.y + self.size / 3
+
     def with_text(self, text: str) -> "Line":
         return replace(self, text=text)
 
@@ -121,54 +125,14 @@ class Rules:
 
     def separate(self, left: Line, right: Line) -> bool:
         """Whether an upright rule is between two pieces of a row."""
-        middle = left.y + left.size / 3
         return any(
-            left.end - _ALIGNED <= x <= right.x + _ALIGNED and low <= middle <= high
+            left.end - ALIGNED <= x <= right.x + ALIGNED and low <= left.middle <= high
             for x, low, high in self.upright
         )
 
     def above(self, line: Line) -> int:
         """The number of level rules above a line."""
-        middle = line.y + line.size / 3
-        return sum(y > middle and low <= line.x <= high for y, low, high in self.level)
-
-    def cell(self, line: Line) -> "_Cell | None":
-        """The cell around a piece; None if it lacks a rule on one of its four sides."""
-        middle = line.y + line.size / 3
-        xs = [x for x, low, high in self.upright if low <= middle <= high]
-        left = max((x for x in xs if x <= line.x + _ALIGNED), default=None)
-        right = min((x for x in xs if x >= line.end - _ALIGNED), default=None)
-        if left is None or right is None:
-            return None
-        # A rule that begins further right underlines a text, or belongs to a cell beside it.
-        ys = [
-            y for y, low, high in self.level if low <= left + _MAX_RULE and high >= left + _MIN_RULE
-        ]
-        bottom = max((y for y in ys if y < middle), default=None)
-        top = min((y for y in ys if y > middle), default=None)
-        return None if bottom is None or top is None else _Cell(left, bottom, right, top)
-
-
-class _Cell(NamedTuple):
-    """The rules around a cell of a table."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def touches(self, other: "_Cell") -> bool:
-        return (
-            self.left < other.right + _MAX_RULE
-            and other.left < self.right + _MAX_RULE
-            and self.bottom < other.top + _MAX_RULE
-            and other.bottom < self.top + _MAX_RULE
-        )
-
-    def holds(self, line: Line) -> bool:
-        middle = line.y + line.size / 3
-        is_level = self.left < (line.x + line.end) / 2 < self.right
-        return is_level and self.bottom < middle < self.top
+        return sum(y > line.middle and low <= line.x <= high for y, low, high in self.level)
 
 
 def rules(paths: Iterable[Any]) -> Rules:
@@ -177,14 +141,14 @@ def rules(paths: Iterable[Any]) -> Rules:
     for path in paths:
         boxes = list(_boxes(path["operations"]))
         for x, y, width, height in boxes:
-            if height <= _MAX_RULE < _MIN_RULE <= width:
+            if height <= MAX_RULE < MIN_RULE <= width:
                 level.add((y, x, x + width))
-            elif width <= _MAX_RULE < _MIN_RULE <= height:
+            elif width <= MAX_RULE < MIN_RULE <= height:
                 upright.add((x, y, y + height))
-            elif min(width, height) >= _MIN_RULE:
+            elif min(width, height) >= MIN_RULE:
                 level |= {(y, x, x + width), (y + height, x, x + width)}
                 upright |= {(x, y, y + height), (x + width, y, y + height)}
-        if len(boxes) == 1 and boxes[0][3] <= _MAX_RULE < boxes[0][2]:
+        if len(boxes) == 1 and boxes[0][3] <= MAX_RULE < boxes[0][2]:
             x, y, width, height = boxes[0]
             thin.add((y + height / 2, x, x + width))
         if len(upright) + len(level) > _MAX_RULES:
@@ -207,7 +171,7 @@ def _boxes(operations: Iterable[Any]) -> Iterator[tuple[float, float, float, flo
             at = to
 
 
-def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008 - frozen
+def pieces(spans: Iterable[Any], drawn: Rules) -> list[Line]:
     """Split the page's lines into pieces, which are returned from the top down.
 
     Rotated text follows the upright text.
@@ -402,98 +366,15 @@ def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
     """
     count = 0
     for row in rows:
-        if any(other.x < line.x - _ALIGNED and other.end > line.x + _ALIGNED for other in row):
+        if any(other.x < line.x - ALIGNED and other.end > line.x + ALIGNED for other in row):
             break
         edges = ((other.x - line.x, other.end - line.end) for other in row[1:])
-        count += any(min(map(abs, both)) <= _ALIGNED for both in edges)
+        count += any(min(map(abs, both)) <= ALIGNED for both in edges)
     return count
 
 
-def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008
+def in_reading_order(lines: Sequence[Line], drawn: Rules) -> list[Line]:
     """The lines in reading order: the columns from the left, and each table row as one line."""
-    return _in_reading_order(_with_ruled_tables(lines, drawn), drawn)
-
-
-def _with_ruled_tables(lines: Sequence[Line], drawn: Rules) -> list[Line]:
-    """Put one line in place of each row of the tables whose cells have rules on all sides."""
-    cells: dict[_Cell, list[Line]] = {}
-    for line in lines if drawn.upright else ():
-        cell = drawn.cell(line)
-        if cell:
-            cells.setdefault(cell, []).append(line)
-    found: list[Line] = []
-    taken = set[int]()
-    for table in _connected(cells) if len(cells) <= _MAX_CELLS else ():
-        rows = _ruled_rows({cell: cells[cell] for cell in table}, lines)
-        if rows:
-            found += rows
-            taken |= {id(line) for cell in table for line in cells[cell]}
-    return [*(line for line in lines if id(line) not in taken), *found]
-
-
-def _connected(cells: Iterable[_Cell]) -> list[list[_Cell]]:
-    """The groups of cells that touch each other, from the top."""
-    groups: list[list[_Cell]] = []
-    for cell in sorted(cells, key=lambda cell: -cell.top):
-        joined, others = [cell], []
-        for group in groups:
-            if any(map(cell.touches, reversed(group))):
-                joined = group + joined
-            else:
-                others.append(group)
-        groups = [*others, joined]
-    return groups
-
-
-def _ruled_rows(cells: Mapping[_Cell, Sequence[Line]], lines: Iterable[Line]) -> list[Line]:
-    """The rows of a ruled table, in which a cell across several rows or columns is in each.
-
-    Returns no rows if the cells are no table.
-    """
-    lefts = _edges(cell.left for cell in cells)
-    tops = _edges(cell.top for cell in cells)
-    right = max(cell.right for cell in cells)
-    whole = _Cell(
-        lefts[0], min(cell.bottom for cell in cells), right, max(cell.top for cell in cells)
-    )
-    inside = sum(map(whole.holds, lines))
-    if min(len(lefts), len(tops)) < 2 or inside > sum(map(len, cells.values())):
-        return []
-    rows: dict[int, _Cells] = {top: {} for top in range(len(tops))[::-1]}
-    starts: dict[int, list[Line]] = {}
-    for cell, parts in sorted(cells.items()):
-        left, top = bisect(lefts, cell.left) - 1, bisect(tops, cell.top) - 1
-        columns = range(left, max(left + 1, bisect(lefts, cell.right - _MAX_RULE)))
-        text = " ".join(part.text.strip() for row in _rows(parts) for part in row)
-        for row in range(min(top, bisect(tops, cell.bottom + _MAX_RULE)), top + 1):
-            # A cell across all columns is written once.
-            for column in columns if len(columns) < len(lefts) else columns[:1]:
-                rows[row][column] = f"{rows[row].get(column, '')} {text}".strip()
-        starts.setdefault(top, []).extend(parts)
-    texts = table_lines(list(rows.values()))
-    return [
-        Line(
-            text,
-            whole.left,
-            max(part.y for part in starts[row]),
-            min(part.size for part in starts[row]),
-            whole.right,
-            is_row=True,
-        )
-        for row, text in zip(list(rows)[-len(texts) :], texts, strict=True)
-    ]
-
-
-def _edges(positions: Iterable[float]) -> list[float]:
-    """The different positions, in order."""
-    found: list[float] = []
-    for position in sorted(positions):
-        if not found or position - found[-1] > _MAX_RULE:
-            found.append(position)
-    return found
-
-
-def _in_reading_order(lines: Sequence[Line], drawn: Rules) -> list[Line]:
     gutter = _gutter(lines)
     if gutter is None:
         return list(_with_tables(_rows(lines), drawn))
@@ -504,7 +385,7 @@ def _in_reading_order(lines: Sequence[Line], drawn: Rules) -> list[Line]:
         if row is None or any(line.x < gutter < line.end for line in row):
             for is_right in (False, True):
                 column = [line for line in part if (line.x >= gutter) is is_right]
-                ordered += _in_reading_order(column, drawn)
+                ordered += in_reading_order(column, drawn)
             part = []
             ordered += row or []
         else:
@@ -611,7 +492,7 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
     """
     # A cell of several lines may begin above the others of its row.
     first = next((row for row in rows[start : start + 2] if len(row) > 1), rows[start])
-    is_in_row = first is rows[start] or abs(rows[start][0].x - first[-1].x) <= _ALIGNED
+    is_in_row = first is rows[start] or abs(rows[start][0].x - first[-1].x) <= ALIGNED
     if len(first) < 2 or not is_in_row or any(line.is_row for line in rows[start]):
         return start
     second = first[1].x
@@ -632,7 +513,7 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
         elif row[0].x < second < row[0].end:
             break  # text between two tables
         else:
-            in_first += row[0].x < second - _ALIGNED
+            in_first += row[0].x < second - ALIGNED
     while end < len(rows) and _continues_cell(rows[end - 1], rows[end]):
         end += 1
     return end
@@ -674,7 +555,7 @@ def _has_names(row: Sequence[Line]) -> bool:
 
 def _shares_edge(line: Line, other: Line) -> bool:
     edges = (line.x - other.x, line.end - other.end, (line.x + line.end - other.x - other.end) / 2)
-    return min(map(abs, edges)) <= _ALIGNED
+    return min(map(abs, edges)) <= ALIGNED
 
 
 def _continues_cell(row: Sequence[Line], following: Sequence[Line]) -> bool:
