@@ -394,7 +394,7 @@ def judge(
         for s in snippets
     ]
     known += [_fenced("RESULTS", results)] if results else []
-    material = [*filter(None, [now]), *known, *([_transcript(lines)] if lines else [])]
+    conversation = _transcript(lines) if lines else ""
     return Task(
         "Somebody has answered the customer's last message from snippets of documents. Check the"
         " answer statement by statement, as strictly as an auditor, each as the customer reads it"
@@ -406,7 +406,7 @@ def judge(
         " if it reports or promises a deed that no result tells. Greetings, thanks and offers of"
         " help state nothing: they are held; so are questions that suggest nothing new. `held`: the"
         f" numbers of the statements that are held.\n{setting}",
-        "\n\n".join([*material, _fenced("ANSWER", statements)]),
+        "\n\n".join(filter(None, [now, *known, conversation, _fenced("ANSWER", statements)])),
         VerdictDraft,
         # An upper bound: a reasoning model uses most of these tokens before it writes.
         max_tokens=1_500 + 8 * len(answer),

@@ -198,8 +198,7 @@ def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = Non
                 _set_avatar_file(user, picture.name if picture else "")
             _update(user, changes, by=user)
             if "is_away" in changes:
-                client_id = user.client_id
-                enqueue("chats.show_away", client_id=client_id, priority=-1, user_id=user.pk)
+                enqueue("chats.show_away", client_id=user.client_id, priority=-1, user_id=user.pk)
     return user
 
 

@@ -155,12 +155,12 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
         # The last row of the header has a different name in each column.
         if len(row) == len(set(row.values())) == columns:
             break
-    counts = Counter(header.values())
+    counts, group = Counter(header.values()), ""
     for column, name in header.items():
         # A group that stands only above its first column names the others too.
-        group = max((other for other in rows[0] if other < column), default=None)
-        if counts[name] > 1 and column not in rows[0] and group is not None:
-            header[column] = f"{rows[0][group]} {name}"
+        group = rows[0].get(column, group)
+        if counts[name] > 1 and column not in rows[0]:
+            header[column] = f"{group} {name}".strip()
     rest = rows[names:]
     if len(header) == columns and any(_DIGIT.search(text) for row in rest for text in row.values()):
         return ["- " + labelled_row(header, row).replace("\n", ", ") for row in rest]

@@ -3,7 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterable, Iterator
-from itertools import count, groupby, zip_longest
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,9 +125,8 @@ def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
     """
     listed = [block for block in blocks if any(map(str.isalnum, block.text))]
     groups = [[*group] for _, group in groupby(listed, key=_place_of_label)]
-    nothing: list[Block] = []
     above = ""
-    for group, below in zip_longest(groups, groups[1:], fillvalue=nothing):
+    for group, below in zip(groups, [*groups[1:], []], strict=False):
         figure = group[0] if len(group) == 1 and _is_figure(group[0]) else None
         if figure is None:
             yield from _lines(group) if _place_of_label(group[0]) is not None else group

@@ -22,7 +22,8 @@ _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
 _MIN_GLUED, _MIN_KNOWN_SHARE = 5, 0.7
 # So many words of a page tell its language.
 _MAX_JUDGED = 200
-# Words that are frequent in one language only tell the language of a page at little cost.
+# Words that are frequent in one language only tell the language of a page. The language detector
+# cannot be used here: parsers run in a child process, in which it cannot unpack its model.
 _FREQUENT = {
     "de": frozenset("der die das und den ist nicht mit ein eine zu auf für im werden".split()),  # noqa: SIM905 - readable
     "en": frozenset("the and of to is for are with you your that by at from this".split()),  # noqa: SIM905 - readable
@@ -92,24 +93,18 @@ def is_glued(line: str, language: str = "") -> bool:
     that has spaces is one only if it is not known to be several words.
     """
     if any(length >= _TOO_LONG for length, _ in _words(line)):
-        if language not in _WELL_KNOWN or not _has_other_spaces(line):
-            return True
-        return any(_is_glued_word(word, language) for word in _long_words(line))
+        word = _long_word_among_others(line) if language in _WELL_KNOWN else ""
+        return not word or _is_glued_word(word, language)
     return bool(_JOINED.search(line)) and lacks_spaces(line)
 
 
-def _has_other_spaces(line: str) -> bool:
-    """Whether only one word of a line is too long, and consists of letters."""
-    lengths = [length for length, _ in _words(line)]
-    others = [length for length in lengths if 0 < length < _TOO_LONG]
-    is_word = any(len(word) >= _TOO_LONG for word in _long_words(line))
-    is_single = len([length for length in lengths if length >= _TOO_LONG]) == 1
-    return (
-        is_word
-        and is_single
-        and len(others) >= _MIN_OTHERS
-        and sum(others) <= _MAX_MEAN * len(others)
-    )
+def _long_word_among_others(line: str) -> str:
+    """The only word of a line that is too long; "" if there are more or the line lacks spaces."""
+    lengths = [length for length, _ in _words(line) if length]
+    others = [length for length in lengths if length < _TOO_LONG]
+    has_spaces = len(others) >= _MIN_OTHERS and sum(others) <= _MAX_MEAN * len(others)
+    words = [word for word in _long_words(line) if len(word) >= _TOO_LONG]
+    return words[0] if words and has_spaces and len(lengths) == len(others) + 1 else ""
 
 
 def glued_words(text: str, language: str) -> set[str]:
@@ -130,8 +125,6 @@ def _long_words(text: str) -> set[str]:
 
 
 def _is_glued_word(word: str, language: str) -> bool:
-    if language == "de" and len(word) < _TOO_LONG:
-        return False
     count = _known_words_in(word, language)
     fewest = len(word) / _MEAN_LETTERS if language == "de" else _MIN_GLUED
     # The pieces of a chemical name are shorter than words.

@@ -187,7 +187,7 @@ def _ruled(picture: Any, frame: _Frame, drawn: pdf_layout.Rules) -> _Ruled:
         columns, rows = frame.on(picture, box)
         for row in rows:
             ruled.setdefault(row, []).append(columns)
-    return ruled
+    return {row: sorted(parts, key=lambda part: part.start) for row, parts in ruled.items()}
 
 
 def _pixel_range(span: Sequence[float], size: int) -> range:
@@ -210,12 +210,7 @@ class VisibleText:
         # Fonts with visible letters on an earlier page, which this machine can therefore draw.
         self._drawn_fonts = set[str]()
 
-    def spans(
-        self,
-        number: int,
-        spans: Iterable[Any],
-        drawn: pdf_layout.Rules = pdf_layout.Rules(),  # noqa: B008 - frozen
-    ) -> list[Any]:
+    def spans(self, number: int, spans: Iterable[Any], drawn: pdf_layout.Rules) -> list[Any]:
         """The visible spans of a page."""
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):
@@ -295,7 +290,7 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
     columns, rows = frame.on(picture, (x, y, width, height))
     lowest, highest = [255] * 3, [0] * 3
-    parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row)))
+    parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row, ())))
     for at, part in parts:
         start = 4 * picture.width * at
         pixels = picture.data[start + 4 * part.start : start + 4 * part.stop]
@@ -308,10 +303,10 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     return False
 
 
-def _outside(columns: range, ruled: Iterable[range] | None) -> Iterator[range]:
+def _outside(columns: range, ruled: Iterable[range]) -> Iterator[range]:
     """The parts of `columns` that no rule covers."""
     start = columns.start
-    for rule in sorted(ruled or (), key=lambda rule: rule.start):
+    for rule in ruled:
         if start < min(rule.start, columns.stop):
             yield range(start, min(rule.start, columns.stop))
         start = max(start, rule.stop)
