@@ -1,4 +1,5 @@
-"""Warnings about what needs attention now or soon, each with a link to its rows."""
+"""Warnings about what needs attention now or soon, each with a link to the list of what caused it,
+such as conversations."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -43,7 +44,7 @@ _FOR_ADMINS = {WebhookConfig}
 
 @dataclass(frozen=True)
 class Found:
-    """A warning, with the model of its rows."""
+    """A warning, and the model of the rows that caused it."""
 
     warning: shapes.Warning
     model: type[Any]
@@ -127,8 +128,8 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The conversations in the queue if it is longer than one agent's capacity and grew in the last
-    hour; otherwise no rows."""
+    """The conversations in the queue, if they are more than one agent can take and the queue grew
+    in the last hour; otherwise none."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
         return queue.none()
