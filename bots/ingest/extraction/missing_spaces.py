@@ -9,8 +9,8 @@ from bots.language.normalization import UNSPACED
 
 # A text is judged in windows of this many letters, so that a single paragraph is noticed.
 _WINDOW = 150
-# A text with fewer than _MIN_LETTERS letters may be a title of one long word. It is judged only if it
-# has at least _MIN_MARKED letters, and half of them or more are in long tokens with a mark.
+# A text with fewer than _MIN_LETTERS letters may be a title of one long word. It is judged only if
+# it has at least _MIN_MARKED letters, and half of them or more are in long tokens with a mark.
 _MIN_LETTERS, _MIN_MARKED = 70, 20
 # Each pair is a share and a limit; the first pair whose share is reached applies. The share is the
 # part of the letters that is in long tokens with a mark. A text lacks spaces if the mean length of
