@@ -319,8 +319,8 @@ _RULES = (
     _Rule(
         "documents_held", "warning",
         ngettext_lazy(
-            "{count} document is on hold after test questions failed",
-            "{count} documents are on hold after test questions failed",
+            "{count} document is on hold after a test run",
+            "{count} documents are on hold after a test run",
             "n",
         ),
         gettext_noop(
