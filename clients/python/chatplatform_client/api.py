@@ -1588,7 +1588,7 @@ class Client(Core):
     def list_conversations(
         self, *, cursor: str | None = None, limit: int | None = None, group_id: str | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, tags: list[str] | None = None, requester_id: str | None = None, created_from: str | None = None, created_to: str | None = None
     ) -> types.ConversationResponses:
-        """List the key's conversations from every channel, newest first."""
+        """List the conversations of the key's bot, or of all bots if the key serves all, the latest opened first."""
         result: types.ConversationResponses = self.call("GET", "/mesaging/conversations", {}, {"cursor": cursor, "limit": limit, "group_id": group_id, "status": status, "tags": tags, "requester_id": requester_id, "created_from": created_from, "created_to": created_to})
         return result
 

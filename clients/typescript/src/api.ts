@@ -903,7 +903,7 @@ export class Client extends Core {
   updatePlatformWords(client_id: number | string, body: types.PlatformWords): Promise<types.PlatformWords> {
     return this.call("PUT", `/config/${encodeURIComponent(client_id)}/words`, { body });
   }
-  /** List the key's conversations from every channel, newest first. */
+  /** List the conversations of the key's bot, or of all bots if the key serves all, the latest opened first. */
   listConversations(query?: { cursor?: string; limit?: number; group_id?: string; status?: "open" | "snoozed" | "ended"; tags?: Array<string>; requester_id?: string; created_from?: string; created_to?: string; }): Promise<types.ConversationResponses> {
     return this.call("GET", `/mesaging/conversations`, { query });
   }
