@@ -1313,14 +1313,14 @@ class Client(Core):
         return result
 
     def create_tags_for_chat(
-        self, chat_id: int | str, body: types.Tags, *, idempotency_key: str | None = None
+        self, chat_id: int | str, body: types.TagsInput, *, idempotency_key: str | None = None
     ) -> types.Tags:
         """Add tags to a conversation; the response has all of its tags."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def update_tags_for_chat(
-        self, chat_id: int | str, body: types.Tags
+        self, chat_id: int | str, body: types.TagsInput
     ) -> types.Tags:
         """Replace all tags of a conversation, including those added by AI."""
         result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body)

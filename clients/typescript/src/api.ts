@@ -748,11 +748,11 @@ export class Client extends Core {
     return this.call("POST", `/ai/tags/${encodeURIComponent(tag_id)}/merge`, { body, idempotencyKey });
   }
   /** Add tags to a conversation; the response has all of its tags. */
-  createTagsForChat(chat_id: number | string, body: types.Tags, idempotencyKey?: string): Promise<types.Tags> {
+  createTagsForChat(chat_id: number | string, body: types.TagsInput, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body, idempotencyKey });
   }
   /** Replace all tags of a conversation, including those added by AI. */
-  updateTagsForChat(chat_id: number | string, body: types.Tags): Promise<types.Tags> {
+  updateTagsForChat(chat_id: number | string, body: types.TagsInput): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
   /** Have AI add the tags that it is sure of; returns all tags of the conversation. */
