@@ -1,4 +1,4 @@
-"""API paths of bots, their training and their functions."""
+"""Paths of bots, their training, languages, language models and functions."""
 
 from django.urls import path
 

@@ -29,8 +29,9 @@ _ANY_HOST = Warning(
     id="chatplatform.W002",
 )
 _DEBUG = Warning(
-    "DEBUG is on, while ALLOWED_HOSTS admits more than this machine.",
-    hint="Set DEBUG=off: with DEBUG on, anybody may register without a second factor.",
+    "DEBUG is on, and ALLOWED_HOSTS has names other than this machine's own.",
+    hint="Set DEBUG=off. With DEBUG on, anybody can register without confirming an email address,"
+    " and staff can sign in without a second factor.",
     id="chatplatform.W003",
 )
 _NO_EMAIL = Warning(
@@ -40,18 +41,18 @@ _NO_EMAIL = Warning(
 )
 
 _NO_STATIC_FILES = Error(
-    "The files of pages and scripts are not in the folder staticfiles of this release.",
-    hint="Run `make static` in the folder of this release, once; an image is built with them.",
+    "The static files (styles, scripts, images) of this release have not been collected.",
+    hint="Run `make static` once in this release's folder. Container images already have them.",
     id="chatplatform.E006",
 )
 _BAD_PAYMENT_SECRET = Error(
     "PAYMENT_WEBHOOK_SECRET is not a signing secret.",
-    hint="Set it to `whsec_` and the Base64 of 24 bytes or more, as the payment provider has it.",
+    hint="Set it to the payment provider's secret: `whsec_` and the Base64 of at least 24 bytes.",
     id="chatplatform.E003",
 )
 _BAD_PUSH_KEY = Error(
     "VAPID_PRIVATE_KEY is not a private key for P-256.",
-    hint="Set it to 32 bytes in Base64 for URLs, or leave it out.",
+    hint="Set it to 32 bytes in URL-safe Base64, or leave it out.",
     id="chatplatform.E007",
 )
 
@@ -64,8 +65,8 @@ def limits() -> list[tuple[str, float]]:
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),
         ("CELERY_TASK_SOFT_TIME_LIMIT", settings.CELERY_TASK_SOFT_TIME_LIMIT),
         ("CELERY_TASK_TIME_LIMIT", settings.CELERY_TASK_TIME_LIMIT),
-        # Half, because a message may wait for one whole job before its own job begins. Plus 1,
-        # because half of the timeout may equal CELERY_TASK_TIME_LIMIT.
+        # Half of the timeout is compared, because a message may wait for one whole job before its
+        # own job begins. It may equal CELERY_TASK_TIME_LIMIT, so 1 is added.
         ("half of the broker's visibility_timeout", broker["visibility_timeout"] / 2 + 1),
     ]
 
@@ -162,8 +163,8 @@ def deployment(**_: Any) -> list[CheckMessage]:
 
 
 def require() -> None:
-    """End this process, with a line for each error, if settings can be read but do not make sense.
-    Commands of `manage.py` run the same checks."""
+    """End this process, with a line for each error, if settings are readable but wrong. Web servers
+    and workers call it; commands of `manage.py` run the same checks."""
     checks = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
     faults = [fault for check in checks for fault in check() if fault.level >= ERROR]
     if faults:

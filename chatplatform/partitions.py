@@ -1,5 +1,7 @@
-"""Tables with a partition for each month: months are created ahead and dropped as a whole. Every
-partitioned table of the database is one of them (`chatplatform_part_by_month` partitions a table).
+"""Tables with one partition per month. Months are created in advance and dropped as a whole.
+
+This covers every partitioned table of the schema `public`. A migration calls
+`chatplatform_part_by_month` to partition a table.
 """
 
 import logging
@@ -15,10 +17,11 @@ from django.utils import timezone
 from chatplatform.ids import first_id
 
 log = logging.getLogger(__name__)
-# How many months are created beyond the current one: the job that creates them may fail for weeks.
+# How many months are created beyond the current one, so that the job that creates them may fail for
+# weeks without harm.
 AHEAD = 2
-# A drop waits at most this long for its lock, since readers and writers of the table queue behind
-# it; then a later run tries the drop again.
+# How long a drop waits for its lock before it is left to a later run. Meanwhile, all readers and
+# writers of the table have to wait, too.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
 # The tables, with the approximate number of rows in their default partitions. The number comes from
 # the server's statistics, since only the owner may read a partition.
@@ -49,10 +52,10 @@ class Month:
 
 
 def make_ahead() -> None:
-    """Create the current and the next months of every partitioned table, and update the planner's
-    statistics.
+    """Create each table's partitions for the current month and the next `AHEAD` months, and update
+    the planner's statistics.
 
-    Rows of a month that was missing are in the default partition and move into the new partition.
+    If a partition was missing, its rows are in the default partition. They move to the new one.
     """
     begin = month_of(timezone.now())
     wanted = [month_after(begin, count) for count in range(AHEAD + 1)]

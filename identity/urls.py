@@ -1,4 +1,5 @@
-"""The paths of the API's tags `identity` and `config`, and a redirect for links in old mails."""
+"""API paths of companies, people, sign-in, API keys, credits and settings, and a redirect for links
+in old mails."""
 
 from django.urls import path
 from django.views.generic import RedirectView

@@ -9,9 +9,9 @@ from webhooks.services import announce, deliveries, events, feed_order
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce that a client's credits run low, and mail the client.
+    """Announce that a client's credits are running low, and mail the client.
 
-    `identity` enqueues this job, since it is a lower app and cannot announce events.
+    `identity` enqueues this job because it must not import `webhooks`, which announces events.
     """
     account = Subscription.objects.get(pk=subscription_id)
     data = {"plan": account.plan, "credits_left": account.credits_left}
@@ -36,12 +36,12 @@ def give_up(*, config_id: str) -> None:
 
 @periodic("webhooks.number_events")
 def number_events() -> None:
-    """Give feed positions to new events, also to those of clients whose feed nobody reads."""
+    """Give new events their positions in the feed, even if nobody reads the client's feed."""
     feed_order.number_all_events()
 
 
 @periodic("webhooks.clean_up")
 def clean_up() -> None:
-    """Drop the months of expired deliveries, attempts and events."""
+    """Delete expired deliveries and events, and endpoints that were deleted 30 days ago."""
     deliveries.purge_expired()
     events.purge_expired()

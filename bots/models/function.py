@@ -10,7 +10,7 @@ from identity.models import TenantModel, User
 
 
 class FunctionCalling(TenantModel):
-    """Whether a bot may call functions, and how often per reply; one row per bot."""
+    """Whether a bot may call functions, and how often per reply; at most one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField("enabled", default=False)
@@ -39,10 +39,11 @@ class McpServer(TenantModel):
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="mcp_servers")
     name = models.CharField(max_length=60)
     url = models.CharField(max_length=2000)
-    # The encryption is bound to the row's UUID.
+    # It can only be decrypted in its own row: the encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
     is_enabled = models.BooleanField("enabled", default=True)
-    # The tools that the server last offered, each with name, description, parameters and version.
+    # The tools that the server last offered, each with its name, description, parameters, version,
+    # and the problem, if any, that keeps bots from calling it.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -68,7 +69,8 @@ class Function(TenantModel):
     method = models.CharField(max_length=6)
     url = models.CharField(max_length=2000)
     headers = models.JSONField(default=dict)
-    # JSON object of header names and values; the encryption is bound to the row's UUID.
+    # JSON object of header names and values. Like a server's token, it can only be decrypted in its
+    # own row.
     secret_headers = EncryptedTextField(default="{}")
     timeout_seconds = models.PositiveSmallIntegerField(default=10)
     body_template = models.TextField(default="", blank=True)
@@ -129,7 +131,7 @@ class FunctionCall(TenantModel):
 
     class Meta:
         constraints = [
-            # A message has at most one row per call, even if the job of the call is retried.
+            # A message has one row per function and arguments, even if the reply's job is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),

@@ -1,4 +1,4 @@
-"""The pages about functions and their calls: add, change, try out and approve."""
+"""The pages on which people add, change and try out functions, and approve the bots' calls."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Corrects typing errors in a question by the words of a bot's documents."""
+"""Corrects typing errors in a question, using the words of a bot's documents."""
 
 import re
 from collections import Counter
@@ -10,9 +10,10 @@ from rapidfuzz.distance import OSA
 from bots.language import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
-# A longer question is clear enough despite typing errors, and each unknown word takes time.
+# Questions with more words are not corrected: they are clear enough despite typing errors, and each
+# unknown word takes time.
 MAX_WORDS = 60
-# A shorter word has too many similar words.
+# Shorter words are not corrected, since too many words are similar to them.
 MIN_LETTERS = 3
 # A word of this length or more may have two errors.
 _TWO_ERRORS = 8

@@ -39,7 +39,8 @@ from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 from identity.services import audit, credits
 
-# About how many messages one job sends to the bot. A worker that shuts down waits for the job.
+# About how many messages one job sends to the bot. It is small because a worker that shuts down
+# waits for its job to end.
 MESSAGES_PER_JOB = 10
 # How many earlier lines and answered questions the bot is given with each follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
@@ -47,8 +48,8 @@ _HISTORY_LINES, _TOPICS = 6, 3
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
-    "Nothing is waiting for this run anymore. Its documents or instructions have changed since,"
-    " and a later run tests them."
+    "Nothing is waiting for this run anymore. Its documents or instructions have since been"
+    " published, deleted, or changed."
 )
 
 
@@ -253,7 +254,8 @@ def _result(
             results.append(_turn_result(run, engine, turn, outcome, history, reference))
             if results[-1]["fault"]:
                 break
-            if isinstance(outcome, Answered):  # The whole answer, as in a conversation.
+            if isinstance(outcome, Answered):
+                # The answer in full, as in a conversation; the stored result is cut.
                 history.append(Line("assistant", outcome.text))
             topics.insert(0, turn["question"])
     except credits.InsufficientCredits as exc:
@@ -377,7 +379,8 @@ def _is_prompt_waiting(run: GoldenRun) -> bool:
 
 
 def _publish_tested(run: GoldenRun) -> None:
-    """Publish the run's prompt and documents that still wait; the caller holds the bot's lock."""
+    """Publish the prompt and the documents of a run that still wait for it. The caller holds the
+    bot's lock."""
     has_prompt = _is_prompt_waiting(run)
     if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)

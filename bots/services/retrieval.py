@@ -21,11 +21,11 @@ from bots.services.large_bots import LargeIndex
 # Limits of the cache. An index larger than `MAX_BYTES` is kept, but as the only one.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# The bytes of memory that an index's words take per character and per passage (measured by
-# bench/index_memory.py).
+# An index takes this many bytes of memory per character of text and per passage, in addition to its
+# vectors (measured by bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# For each question, a model reads ALWAYS_READ passages, and further passages as long as all of them
-# together have at most MAX_READ_WORDS words.
+# A model reads ALWAYS_READ passages for each question of a message, and further passages as long as
+# there are at most MAX_READ_WORDS words, shared equally by the questions.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -89,7 +89,7 @@ class _Cache:
             self._entries[bot.pk] = entry
             self._entries.move_to_end(bot.pk)
             self._shrink()
-            # Keeps the dictionary small; waiting threads hold the lock object itself.
+            # Keep the dictionary small. Threads that wait for the lock have their own reference.
             self._building.pop(bot.pk, None)
         return entry.index
 

@@ -247,7 +247,13 @@ class FunctionCallingEventDTO(Shape):
         None,
         description="Duration of the request in milliseconds; null if unknown.",
     )
-    error: str | None = Field(None, description="The error; null if there was none.")
+    error: str | None = Field(
+        None,
+        description="Why the call was refused or failed, or that its result is unknown: words to"
+        " read, at most 500 characters. For `rejected`: `expired` (not decided in time) or `not"
+        " confirmed` (the customer answered neither yes nor no); null if somebody rejected it."
+        " Null for all other calls.",
+    )
     requires_approval: Literal["none", "agent", "customer"] = Field(
         description="Who must approve the call: `none` (nobody), an `agent` or the `customer`."
     )

@@ -119,15 +119,22 @@ class GoldenCollected(Shape):
 
 
 class GoldenRunRequest(Shape):
-    """The change to test, if any."""
+    """The change to test: a threshold, a version of the instructions or both; `{}` for none."""
 
     model_config = example(threshold=0.5)
 
     threshold: float | None = Field(
-        None, ge=0, le=1, description="Test this `answer_threshold` instead of the current one."
+        None,
+        ge=0,
+        le=1,
+        description="Test this `answer_threshold`; null: use the current one.",
     )
     prompt_version: int | None = Field(
-        None, ge=1, le=2**31 - 1, description="Test this version of the instructions."
+        None,
+        ge=1,
+        le=2**31 - 1,
+        description="Test this version of the instructions, 404 if the bot has none of this number;"
+        " null: use the current one.",
     )
 
 
@@ -198,9 +205,9 @@ class GoldenRunDto(Shape):
     outcome: Literal["published", "held", "overtaken"] | None = Field(
         description="What happened to the change that waits for this run: it was `published` or is"
         " `held` back. `overtaken`: nothing waits for this run anymore, because its documents were"
-        " deleted or changed (a later run tests the changed ones once they are trained), or because"
-        " the bot uses these or newer instructions. Null while the run is unfinished, and for runs"
-        " that no change waits for."
+        " deleted, discarded or changed (a later run tests the changed ones once they are trained),"
+        " or because the bot uses these or newer instructions. Null while the run is unfinished,"
+        " and for runs that no change waits for."
     )
     engine: str | None = Field(
         description="The engine that answered; comma-separated if there were several. `extractive`:"

@@ -25,7 +25,8 @@ class LanguageModelQuery(Shape):
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot whose own model is meant; left out: the default model for all bots.",
+        description="The bot whose own model is meant; left out: the default model for all bots, or"
+        " the encoder.",
     )  # fmt: skip
     purpose: Purpose = Field(
         "chat",

@@ -13,7 +13,7 @@ Example = Annotated[Text, Field(min_length=1, max_length=200, pattern=NOT_BLANK)
 
 
 class Procedure(Shape):
-    """What the bot does step by step when a customer wants something."""
+    """The steps that the bot follows for one kind of request, such as a refund."""
 
     name: Text = Field(
         min_length=1,
@@ -24,9 +24,9 @@ class Procedure(Shape):
     starts_with: list[Example] = Field(
         min_length=1,
         max_length=10,
-        description="Examples of what customers say to start the procedure, at most 10. A message"
-        " starts it if it says nearly the same as an example, or if a model decides that the"
-        " procedure fits.",
+        description="Examples of messages that start the procedure, at most 10. Other messages"
+        " start it, too, if they say nearly the same or if a model decides that the procedure"
+        " fits.",
     )
     steps: Text = Field(
         min_length=1,
@@ -35,15 +35,16 @@ class Procedure(Shape):
         description="The steps, one per line, at most 40. `ask NAME: question` asks the customer"
         " for a value; `ask NAME (TYPE): question` accepts only a `text`, `number`, `email`,"
         " `phone`, `date` or `one of: a, b`. `call FUNCTION` calls one of the bot's functions or an"
-        " MCP server's tool; arguments named like a value that was asked for are filled in, others"
-        " are set by `call FUNCTION with name = value, name = {NAME}`. `if CONDITION:` runs the"
-        " indented lines below it, or the step after the colon, if the condition is true; `else:`"
-        " can follow. A condition is `{NAME} > 30` (also `<`, `>=`, `<=`, `=`, `!=`, `is`,"
-        " `is not`), `{NAME} is older than 30 days`, `FUNCTION failed`, or other words, which the"
-        " language model judges. `confirm: question` continues only after a yes. `say: text` sends"
-        " a text. `hand over` hands the conversation to a person. `end` ends the procedure."
-        " `{NAME}`, `{FUNCTION}` and `{FUNCTION.field}` insert values that were asked for or"
-        " returned. Empty lines and lines that begin with `#` are skipped.",
+        " MCP server's tool. A parameter with the same name as a value that was asked for gets this"
+        " value; `call FUNCTION with name = value, name = {NAME}` sets other parameters."
+        " `if CONDITION:` runs the indented lines below it, or the step after the colon, if the"
+        " condition is true; `else:` can follow. A condition is `{NAME} > 30` (also `<`, `>=`,"
+        " `<=`, `=`, `!=`, `is`, `is not`), `{NAME} is older than 30 days`, `FUNCTION failed`, or"
+        " any other words, which the language model judges. `confirm: question` continues only if"
+        " the customer says yes. `say: text` sends a text. `hand over` hands the conversation over"
+        " to a person. `end` ends the procedure. `{NAME}` inserts a value that was asked for;"
+        " `{FUNCTION}` and `{FUNCTION.field}` insert a function's result or a field of it. Empty"
+        " lines and lines that begin with `#` are skipped.",
     )
     is_enabled: bool = Field(
         True, description="Whether customers' messages can start the procedure."

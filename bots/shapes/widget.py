@@ -89,14 +89,20 @@ class CustomerInfoField(Shape):
     label: dict[Language, Label] = Field(
         min_length=1,
         max_length=50,
-        description="The field's name as customers see it, by language; at least one. Only the"
+        description="The field's name as customers see it, by language; at least one. Customers"
+        " whose language has no entry see the one in the bot's default language, else any. Only the"
         " bot's languages are allowed, unless its list of languages is empty.",
     )
     type: FieldType = Field(
         description="The type of the answer: `text` (at most 500 characters), `email`, `phone`,"
         " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
     )
-    required: bool = Field(False, description="Whether an answer is required.")
+    required: bool = Field(
+        False,
+        description="Whether the value is required: with `ask_before_chat`, *Create new chat"
+        " conversation* is refused without it (422), and so is a request that makes it empty. When"
+        " the bot asks for it in the conversation, the customer may still decline.",
+    )
     question: dict[Language, Question] = Field(
         default_factory=dict,
         max_length=50,
@@ -113,7 +119,8 @@ class CustomerInfoField(Shape):
     ask_before_chat: bool = Field(
         False,
         description="Whether a form asks for the value before the first message. If false, or if"
-        " the channel has no form, the bot asks for it in the conversation.",
+        " the channel has no form, the bot asks for it in the conversation: one field at a time,"
+        " below an answer or a handover, and not again if the customer declines.",
     )
 
     @model_validator(mode="after")

@@ -76,7 +76,7 @@ def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
 def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     home, failures = reverse("admin:index"), reverse("failures")
     dashboard = "/report/warning-dashboard"
-    title = "1 document is on hold after test questions failed"
+    title = "1 document is on hold after a test run"
 
     def codes(person):
         return [row["code"] for row in person.get(dashboard).json()["warnings"]]

@@ -276,7 +276,8 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and, if they differ, train them.
 
-        The bot uses the old ones until then; *Get Question Answer By Id* shows the progress. If its
+        The bot uses the old ones until then; *Get Question Answer By Id* shows the progress, and
+        the events `document.trained` and `document.failed` tell the result. If the bot's
         `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`;
         sending what is live discards it. *Reupload Files* trains an unchanged pair again. 409
         `source_exists` if the bot already has this question, `deletion_held` if the question's

@@ -69,8 +69,9 @@ class GoldenRunViewSet(TenantViewSet):
         A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
         nothing, no conversation is created and no function is called. With a change to test, each
         question is asked twice, with and without it. The extractive engine is free; a model's
-        tokens are charged, also for judging answers. If the credits run out, the run fails. 409
-        `golden_running` while another run that a person started is unfinished.
+        tokens are charged, also for judging answers. If the credits run out, the run fails. If the
+        bot has no golden questions, the run ends at once with a `total` of 0. 409 `golden_running`
+        while another run that a person started is unfinished.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))
@@ -96,8 +97,9 @@ class GoldenRunViewSet(TenantViewSet):
         """Discard the document changes that the run tests or holds back.
 
         New documents are deleted; other documents keep their live version. The response is the run:
-        its `outcome` is now `overtaken`, or still null if it is unfinished. 409 `not_held` if no
-        document waits for the run.
+        its `outcome` is now `overtaken`. An unfinished run goes on, and its tokens are charged: its
+        `outcome` is null until it ends. Instructions that a run holds back are not discarded; they
+        stay unused unless they are published. 409 `not_held` if no document waits for the run.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.discard(bot, run_id, by=self.user))

@@ -51,7 +51,10 @@ class LanguageModelViewSet(TenantViewSet):
         """Remove the model and its key; does nothing if none is connected.
 
         Bots then use your default model or, without one, the platform's; without any, they quote
-        their documents. Without an encoder of your own, the search uses the platform's.
+        their documents. Without an encoder of your own, the search uses the platform's: a worker
+        encodes the passages that lack its vectors, free of charge, and until it is done the search
+        uses words only. `purpose=embeddings` with a `bot_id` removes nothing, since an encoder
+        serves all bots.
         """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 

@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 # What an owner can do about an error; it precedes the provider's own message.
 ADVICE = {
-    Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access.",
+    Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access token.",
     Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",
     Kind.BLOCKED: "The provider has suspended this account. Ask the provider what to do.",
     Kind.QUOTA: "This account has reached its sending limit. Check its limits with the provider.",
@@ -41,7 +41,7 @@ class ProviderError(ApiError):
         "provider_code": (str | None, "The provider's error code."),
         "provider_message": (str, "The provider's message."),
     }
-    # In responses, advice and the provider's message are added.
+    # The general text. Each error has its own detail instead: advice and the provider's message.
     detail: ClassVar[str] = "The provider rejected the request."
 
     def __init__(
@@ -63,7 +63,7 @@ class ProviderError(ApiError):
         self.provider_code = code
         # How long to wait before the next call, if the provider says so.
         self.wait = wait
-        # The number of retries that this refusal of a send allows; None for the general limit.
+        # How often a send that fails with this error is retried; None for the usual limit.
         self.retries = retries
 
 
@@ -82,4 +82,6 @@ class ChannelNotConfigured(NotConfigured):
     code = "channel_not_configured"
 
     def __init__(self, setting: str) -> None:
-        super().__init__(f"This channel is not set up here: {setting} is not set.", setting=setting)
+        super().__init__(
+            f"This channel is not set up on this platform: {setting} is not set.", setting=setting
+        )

@@ -95,7 +95,9 @@ class ChannelViewSet(TenantViewSet):
     ) -> ChannelConnection:
         """Connect the account that a token is for. To store a new token, connect the account again.
 
-        422 if the provider does not accept the token. 409 `account_taken` if another bot has the
+        From now on, the provider sends the account's events to the platform, and no longer to the
+        webhook that it had before. Triggers the webhook event `channel.connected`. 422 if the
+        provider does not accept the token. 409 `account_taken` if another bot has the
         account, `bot_has_account` if the bot has another account.
         """
         bot = self.bot(client_id, bot_id)
@@ -105,10 +107,10 @@ class ChannelViewSet(TenantViewSet):
         """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
         on.
 
-        Where the provider has a call for it, it is asked to send no more events, unless another
-        account needs them; if that fails, `last_error` says so. In the account's conversations,
-        `can_reply` becomes false. An already disconnected account stays as it is. 404 if the bot
-        never had an account.
+        The provider is asked to send no more events, unless another account needs them; if that
+        fails, `last_error` says so. (localapp's has no call for that.) In the account's
+        conversations, `can_reply` becomes false. Triggers the webhook event `channel.disconnected`.
+        An already disconnected account stays as it is. 404 if the bot never had an account.
         """
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
@@ -162,8 +164,9 @@ class CallbackViewSet(OperationViewSet):
         if no such account is connected. The body is stored before the response; afterwards the
         event is processed once, however often it is sent. The response may be a call of the
         provider's API, such as the confirmation that a tapped button waits for. A body that cannot
-        be read gets a 200 too, since sending it again would not help. 503 `client_frozen` while the
-        account's company is being moved: the provider sends the event again.
+        be read gets a 200 too, instead of a 400, 415 or 422, since sending it again would not help.
+        503 `client_frozen` while the account's company is being moved: the provider sends the event
+        again.
         """
         return self.receive(request)
 
@@ -173,9 +176,10 @@ class CallbackViewSet(OperationViewSet):
         The header `X-Hub-Signature-256` has `sha256=` and the body's HMAC-SHA256 with the app's
         secret, in hexadecimal; 401 `bad_signature` if it is missing or wrong. The body is stored
         before the response; afterwards each event is processed once, however often it is sent. A
-        body that cannot be read gets a 200 too, since sending it again would not help. 503
-        `channel_not_configured` if the platform has no app secret, `client_frozen` while the
-        company of one of the accounts is being moved: the provider sends the events again.
+        body that cannot be read gets a 200 too, instead of a 400, 415 or 422, since sending it
+        again would not help. 503 `channel_not_configured` if the platform has no app secret,
+        `client_frozen` while the company of one of the accounts is being moved: the provider sends
+        the events again.
         """
         # Use read(), since a callback may be larger than the API's own limit on bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)

@@ -113,22 +113,27 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give a request a separate shape if responses have the same shape and only the server sets
-    some of its fields; return the new shapes' names by the old shapes' names."""
+    """Give a request a separate shape if responses have the same shape but its fields mean
+    something else there; return the new shapes' names by the old shapes' names."""
     request_names: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
         for content in operation.get("requestBody", {}).get("content", {}).values():
             name = content["schema"].get("$ref", "").removeprefix(_REF)
-            if name and len(modes[name]) > 1 and _has_read_only(modes[name]["validation"]):
+            if name and len(modes[name]) > 1 and _must_split(**modes[name]):
                 request_names[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
                 content["schema"] = {"$ref": _REF + request_names[name]}
     assert not set(request_names.values()) & set(modes), "a request has the name of another shape"
     return request_names
 
 
-def _has_read_only(schema: dict[str, Any]) -> bool:
-    return any(part.get("readOnly") for part in schema.get("properties", {}).values())
+def _must_split(validation: dict[str, Any], serialization: dict[str, Any]) -> bool:
+    """Whether only the server sets some of the fields, or some have rules for requests only."""
+    responses = serialization.get("properties", {})
+    return any(
+        part.get("readOnly") or part["description"] != responses[name]["description"]
+        for name, part in validation.get("properties", {}).items()
+    )
 
 
 def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -100,8 +100,8 @@ def page(
     """One list page of `rows`, ordered by a unique column, or by several columns that are unique
     together and sorted in one direction (`("-activity", "-id")`). Rows may be named tuples.
 
-    `resumable`: adds `resume_cursor`, which continues after the last row with any filters, even if
-    no next page exists yet.
+    `resumable` adds `resume_cursor`. It continues after this page's last row, even if there are no
+    further rows yet, and the next request may have other filters.
     """
     order = (by,) if isinstance(by, str) else by
     of = "" if resumable else list_of(query)
@@ -134,7 +134,7 @@ def _after(
             later |= equal_so_far & Q(**{f"{column}__{side}": value})
             equal_so_far &= Q(**{column: value})
         first, value = position[0]
-        # The first condition follows from the second, but lets an index scan start there.
+        # The second condition implies the first, which lets an index scan start at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
         raise wrong_cursor() from exc

@@ -2,7 +2,7 @@
 
 A view that must wait for a reply or for events first stores its changes, then returns a
 `StreamingReply` and frees its thread; the event loop waits and writes. So even a thousand open
-streams need no thread, and everything else runs as plain synchronous Django.
+streams hold no thread while they wait, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
 from chatplatform.web.thread_limits import THREADS, ThreadLimits
 
-# The health check responds even while every other thread hangs.
+# The health check has threads of its own, so that it responds even while all others hang.
 HEALTH_THREADS = 2
 # If a client reads nothing of a stream or file for this long, the response is aborted.
 READER_SECONDS = 60.0
-# `/health/live` responds even while `/health` is flooded with requests, since it decides whether a
-# container is restarted.
+# `/health/live` decides whether a container is restarted. It has a thread of its own, so that it
+# responds even while `/health` is flooded with requests.
 LIVE_THREADS = 1
 
 
@@ -130,7 +130,8 @@ class Application:
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if isinstance(response, WaitingResponse):
-            # `finish` closes it after reading the request's files.
+            # This releases the database connection. The request's files are still needed; `finish`
+            # closes them with the response.
             signals.request_finished.send(sender=self.__class__)
         elif not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which releases the database connection

@@ -187,7 +187,10 @@ class ChatSummary(Shape):
     summary: str = Field(
         description="A model's prose; without a model, labelled lines from the conversation."
     )
-    language: str = Field(description="The summary's language as a BCP 47 code.")
+    language: str = Field(
+        description="The summary's language as a BCP 47 code: the conversation's or, without a"
+        " model, that of the customer's messages."
+    )
     key_points: list[str] = Field(
         description="The main points; without a model, the customer's open questions."
     )

@@ -317,8 +317,8 @@ class ArrivalReport(Shape):
     message_id: uuid.UUID | None = Field(
         None,
         description="The id of the last message that was received or read, instead of `seq`; 404 if"
-        " the conversation has no such message. With neither, as in `{}`, the report covers all"
-        " messages.",
+        " the conversation has no such message. If both are given, the earlier message counts. With"
+        " neither, as in `{}`, the report covers all messages.",
     )
 
 
@@ -420,5 +420,6 @@ class ChatTurn(Shape):
     status: TurnStatus
     handoff_reason: str | None = Field(
         None,
-        description="Why the bot handed over; null if it did not.",
+        description="Why the bot handed over, as in the `handoff_reason` of a `Conversation`; null"
+        " if it did not.",
     )

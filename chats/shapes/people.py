@@ -151,9 +151,10 @@ class CustomerDto(CustomerInfo):
         " removed together with the block.",
     )
     opt_out: Literal["none", "offers", "all"] | None = read_only(
-        "What the customer no longer wants. `offers`: offers, as they told the channel; no"
-        " marketing template is sent to them. `all`: any messages, since they wrote STOP; no"
-        " template is sent to them, and the bot is silent until they write again."
+        "What the customer no longer wants. `none`: they have refused nothing. `offers`: offers, as"
+        " they told the channel; no marketing template is sent to them. `all`: any messages, since"
+        " they wrote STOP; no template is sent to them, and the bot is silent until they write"
+        " again."
     )
     created_at: Moment | None = read_only("When the customer was created.")
 

@@ -112,6 +112,6 @@ class AddAnswerRequest(Shape):
         min_length=1,
         max_length=MAX_QUESTION,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description="The question, reworded; null keeps the customer's words. Required if those"
-        " contain no letters or digits.",
+        description="The question, reworded, 1..300 characters; null keeps the customer's words, at"
+        " most their first 300 characters. Required if those contain no letters or digits (422).",
     )

@@ -57,12 +57,12 @@ def test_an_agent_reads_what_the_customer_wrote(ben, said):
     assert announced() == ["message.read"]
 
 
-def test_channels_and_previews_report_nothing(ben, server, said):
+def test_channels_and_previews_report_nothing(ann, server, said):
     Conversation.objects.filter(pk=said.pk).update(channel="chatapp")
     reply = server.post(path(said, "read"), {})
     assert (reply.status_code, reply.json()["code"]) == (409, "channel_reports")
     Conversation.objects.filter(pk=said.pk).update(channel="web", is_preview=True)
-    assert ben.post(f"/ai/chat/{said.pk}/read").status_code == 200
+    assert ann.post(f"/ai/chat/{said.pk}/read").status_code == 200
     assert (statuses(), announced()) == (["sent"] * 5, [])
 
 

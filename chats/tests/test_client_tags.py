@@ -5,7 +5,7 @@ import pytest
 from chatplatform.testing import at_once, run_jobs
 from chats.models import ClientTag, Conversation, Tagging
 from chats.services.core import tags
-from chats.testing import make_chat
+from chats.testing import make_chat, make_preview
 from identity.models import AuditEvent
 from webhooks.models import Event
 
@@ -36,10 +36,11 @@ def names_of(chat):
     return chat.tags
 
 
-def test_a_tag_is_listed_when_a_chat_gets_it(ann, server, tagged):
+def test_a_tag_is_listed_when_a_chat_gets_it(ann, ben, bot, server, tagged):
     tagged("vip")
     tagged("vip", "new")
-    tagged("vip", is_preview=True)
+    preview = make_preview(bot, ben)
+    assert ben.post(f"/ai/chat/{preview.pk}/tags", {"tags": ["vip"]}).status_code == 200
     server.post("/ai/client/chat", {"tags": ["web"]})
     shown = listed(ann)
     assert {name: tag["count"] for name, tag in shown.items()} == {"vip": 2, "new": 1, "web": 1}

@@ -61,7 +61,9 @@ class InsightViewSet(ChatsViewSet):
         """Get a conversation's summary. A new one is written and charged only if there is none that
         covers all messages: 1 credit, or with a language model its tokens.
 
-        A new one triggers the webhook event `summary.created`.
+        A new one triggers the webhook event `summary.created`. It is written from the texts of the
+        customer, the bot and agents, of long conversations from the first and up to 200 of the
+        latest; internal notes are left out. Without any text, nothing is charged.
         """
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
@@ -129,7 +131,8 @@ class InsightViewSet(ChatsViewSet):
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
         of your tags is added: the one that is most similar by its name and by the conversations
         that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
-        customer has not written, nothing is added or charged.
+        customer has not written, nothing is added or charged. If tags are added, the webhook event
+        `tags.updated` is triggered.
         """
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 

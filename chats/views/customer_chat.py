@@ -97,7 +97,7 @@ class ClientChatViewSet(ChatsViewSet):
     @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """Get a conversation; with a public key, as a `VisitorConversation` with a new
-        `visitor_token`."""
+        `visitor_token`. Earlier tokens stay valid for their own 180 days."""
         return self._shown(self._chat(chat_id))
 
     @visitor_operation(
@@ -111,7 +111,9 @@ class ClientChatViewSet(ChatsViewSet):
         and the webhook event `message.created` reports it. The server-sent events are `message` (as
         stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
         `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
-        the turn's `status` says what happens instead.
+        the turn's `status` says what happens instead. A quoted answer costs 1 credit; a model's
+        tokens are charged, even without an answer. If the credits do not suffice, the bot hands
+        over.
 
         A message to an ended conversation reopens it or begins the next one: see `conversation_id`
         of the stored message. Without a `client_message_id`, an `Idempotency-Key` serves as one.
@@ -140,7 +142,8 @@ class ClientChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as read by the customer.
 
-        Each message that was not read yet triggers the webhook event `message.read`. 409
+        Each message that was not read yet triggers the webhook event `message.read`; one that was
+        not delivered yet counts as delivered too, without `message.delivered`. 409
         `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
@@ -261,10 +264,15 @@ class ClientChatViewSet(ChatsViewSet):
 
         The response waits for the reply: 200 with the reply, or 202 `pending` after a minute
         without a reply; with the header `Accept: text/event-stream` it is a stream, as in *Send
-        message in existing chat conversation*. If an agent has the conversation, or it waits for
-        one, the bot does not answer: 200 with `not_expected` or `handed_off`. 409
-        `nothing_to_answer` if the customer has not written, `chat_ended` if the conversation has
-        ended; 403 `customer_blocked` if your team has blocked the customer.
+        message in existing chat conversation*. The bot does not answer while an agent has the
+        conversation or it is snoozed (200 with `not_expected`), nor while it waits for an agent
+        (200 with `handed_off`, even if `answer_while_waiting` is true).
+
+        A quoted answer costs 1 credit; a model's tokens are charged, even without an answer. If the
+        credits do not suffice, the bot hands over. A new reply triggers the webhook event
+        `message.created`, a handover also `conversation.handed_off`. 409 `nothing_to_answer` if the
+        customer has not written, `chat_ended` if the conversation has ended; 403 `customer_blocked`
+        if your team has blocked the customer.
         """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(

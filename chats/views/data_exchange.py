@@ -133,7 +133,11 @@ class MessagingViewSet(ChatsViewSet):
         returns=messaging_shapes.ConversationResponses,
     )
     def list(self, query: messaging_shapes.MessagingQuery) -> dict[str, Any]:
-        """List the key's conversations from every channel, newest first."""
+        """List the conversations of the key's bot, or of all bots if the key serves all, the latest
+        opened first.
+
+        They are from every channel, whoever opened them; previews are left out.
+        """
         return page(
             messaging_api.list_(self.key, query),
             query,
@@ -181,7 +185,8 @@ class MessagingViewSet(ChatsViewSet):
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
         of your tags is added: the one that is most similar by its name and by the conversations
         that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
-        customer has not written, nothing is added or charged.
+        customer has not written, nothing is added or charged. If tags are added, the webhook event
+        `tags.updated` is triggered.
         """
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))

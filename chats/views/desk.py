@@ -374,9 +374,11 @@ class CustomerViewSet(TenantViewSet):
         """Merge the customer `merged_id` into `customer_id`, with conversations, channel identities
         and attributes.
 
-        If both have a value for a field, that of `customer_id` is kept, even for the external id.
-        From then on, `merged_id` is a 404; messages keep the old id of their sender. 409
-        `same_customer` if both ids are the same.
+        If both have a value for a field or an attribute, that of `customer_id` is kept, even for
+        the external id; of two blocks the longer one applies, of two opt-outs the wider one. From
+        then on, `merged_id` is a 404; messages keep the old id of their sender. Triggers the
+        webhook event `customer.merged`. 409 `same_customer` if both ids are the same, 422 if the
+        attributes of both exceed the limit of one customer.
         """
         return CustomerDto.from_row(
             customer_editing.merge(self.caller, customer_id, merged_id=merged_id)

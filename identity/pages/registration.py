@@ -1,4 +1,4 @@
-"""The site's views on which a company registers and confirms its email address."""
+"""The site's pages for registering a company and confirming its email address."""
 
 from typing import Any
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from chatplatform.api.request_context import REQUEST_ID, current_address
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
-# The client id of the events in the platform's own log, which are about its staff and rows. No
-# client has this id.
+# The client id of the events in the platform's own log, which concern its staff, or data that
+# belongs to no client. No client has this id.
 PLATFORM = 0
 
 
@@ -24,9 +24,9 @@ def record(
     """Record an action in the caller's transaction. If `client_id` is None, the action is recorded
     in the platform's own log.
 
-    `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` maps changed
-    fields to their old and new values, or only lists the fields if the values are secret or a
-    customer's data. `by` is None if the platform itself acted.
+    `action` has the form `<noun>.<past participle>`, and `subject` names a row, such as `user:12`.
+    `changes` maps changed fields to their old and new values. If the values are secret or a
+    customer's data, it only lists the fields. `by` is None if the platform itself acted.
     """
     is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
@@ -44,8 +44,8 @@ def record(
 
 
 def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `after` that differ from `before`, each with its old and new value. Each key of
-    a dict, such as a language, counts as a separate field, such as `welcome_message.en`."""
+    """The fields of `after` that differ from `before`, each with its old and new value. If a field
+    is a dict, each of its keys counts as a field of its own, such as `welcome_message.en`."""
     values = {}
     for name in sorted(after):
         old, new = before[name], after[name]

@@ -86,8 +86,10 @@ class CreditPayment(Shape):
         status="paid",
     )
 
-    order_id: uuid.UUID = Field(description="The order's id.")
-    amount: Amount = Field(description="The order's amount; 409 `payment_differs` for another.")
+    order_id: uuid.UUID = Field(description="The order's id; 404 if there is none.")
+    amount: Amount = Field(
+        description="The order's amount in credits, not money; 409 `payment_differs` for another."
+    )
     reference: Reference = Field(
         description="The order's reference; 409 `payment_differs` for another."
     )
@@ -226,7 +228,7 @@ DailyCredits = Annotated[int, Field(ge=0, le=MAX_DAILY_CREDITS)]
 LOWER_LIMIT: Any = Field(
     None,
     description="The maximum number of requests per minute with the key, if lower than the usual"
-    " limit of its scope. Null: the usual limit.",
+    " limit of its scope; a higher number changes nothing. Null: the usual limit.",
     examples=[600],
 )
 DAILY_CAP: Any = Field(

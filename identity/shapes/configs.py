@@ -142,7 +142,8 @@ class ClientConfigDto(Shape):
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
         " sent once while you are closed. `{opens}` in it stands for the time when you open next,"
-        " such as `Monday, 09:00`. At most 2,000 characters each.",
+        " such as `Monday, 09:00`. At most 2,000 characters each. Languages without an entry get"
+        " the platform's own text. If no language has an entry, it is sent only at a handover.",
         examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -189,8 +190,9 @@ class ClientConfigDto(Shape):
         le=1,
         allow_inf_nan=False,
         description="The lowest probability, 0..1, that the documents answer the question, at which"
-        " the bot answers; below it, the bot has no answer. A model is asked from 0.15 on, since a"
-        " model can say that the documents do not answer the question.",
+        " the bot quotes them; below it, the bot has no answer. A bot with a language model also"
+        " asks the model below this threshold, from 0.15 on (0.4 for documents in another language"
+        " than the question), and answers if the model finds an answer.",
     )
     fallback_to_extractive: bool = Field(
         True,
@@ -216,8 +218,9 @@ class ClientConfigDto(Shape):
         0,
         ge=0,
         le=60_000,
-        description="All messages that a customer sends within this time get a single reply;"
-        " milliseconds, 0..60,000. 0: one reply for each message.",
+        description="How long the bot waits for another message of the customer before it replies"
+        " to all of them at once, in milliseconds, 0..60,000. Each message starts the time anew, up"
+        " to five times this time in all. 0: one reply for each message.",
     )
     inactivity_end_minutes: int = Field(
         1440,
@@ -253,17 +256,30 @@ class ClientConfigDto(Shape):
         300,
         ge=1,
         le=604_800,
-        description="The target for answering a waiting customer, in seconds, 1..604,800.",
+        description="The target for answering a customer who waits for a person, in seconds within"
+        " business hours, 1..604,800. Reports compare waits with it. After this time your team is"
+        " notified of the chat or, if the mails `on_unanswered` are on, after the time set there.",
     )
     auto_summary: bool = Field(
-        False, description="Whether ended chats are summarized automatically."
+        False,
+        description="Whether ended chats are summarized automatically, for 1 credit each or, with a"
+        " language model, its tokens.",
     )
-    auto_tag: bool = Field(False, description="Whether chats are tagged by topic automatically.")
-    auto_sentiment: bool = Field(False, description="Whether customers' sentiment is estimated.")
+    auto_tag: bool = Field(
+        False,
+        description="Whether ended chats are tagged by topic automatically; charged like"
+        " summaries.",
+    )
+    auto_sentiment: bool = Field(
+        False,
+        description="Whether customers' sentiment in ended chats is estimated; charged like"
+        " summaries.",
+    )
     auto_translate: bool = Field(
         False,
         description="Whether a model translates customers' messages into your company's default"
-        " language, and agents' messages into the customer's.",
+        " language, and agents' messages into the customer's; its tokens are charged. Without a"
+        " model, nothing is translated.",
     )
     mask_personal_data: bool = Field(
         False,

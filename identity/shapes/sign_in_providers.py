@@ -55,8 +55,9 @@ class SignInProviderDto(Shape):
     )
     is_required: bool = Field(
         False,
-        description="Whether people can sign in only at the provider. Owners can always use their"
-        " password, so that a failing provider does not lock the company out.",
+        description="Whether people can sign in only at the provider; those who are signed in stay"
+        " so. Owners can always use their password, so that a failing provider does not lock the"
+        " company out.",
     )
     creates_agents: bool = Field(
         False,

@@ -176,8 +176,12 @@ class ApiKeyViewSet(TenantViewSet):
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change a key's name, its limits or `mcp_write`; fields left out keep their value. The
-        change takes effect everywhere within a second."""
+        """Change a key's name, its limits or `mcp_write`; fields left out keep their value.
+
+        The change takes effect everywhere within a second. A revoked or expired key can be changed
+        too, and stays so. 422 if a secret key would get `daily_credits`, or a public key
+        `mcp_write`.
+        """
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 

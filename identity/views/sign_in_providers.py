@@ -18,7 +18,7 @@ class SignInProviderViewSet(TenantViewSet):
 
         Owners can sign in with it only if an owner made the latest change. Fields left out keep
         their value, or get their default in a new provider; the secret is required for a new
-        issuer.
+        issuer. The provider is not called until somebody signs in, so try it out.
         """
         row = sign_in_providers.store(self.client, body=body, by=self.user)
         return sign_in_providers.described(row)

@@ -32,7 +32,7 @@ _TablePage = tuple[list[Row], Row, str | None]
 
 
 def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
-    """The conversations that were created in a period, without previews by the team."""
+    """The conversations that were created in a period, except the team's previews."""
     return Conversation.objects.for_client(client).filter(
         is_preview=False, created_at__gte=period.begins_at, created_at__lt=period.ends_at
     )
@@ -60,7 +60,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
 
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """The conversations, filtered by whether the customer rated them and with how many stars."""
+    """The conversations that match the report's filters on the customer's rating."""
     if param.has_feedback is param.rating_min is param.rating_max is None:
         return rows
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
@@ -234,7 +234,7 @@ def _group_column(name: str) -> shapes.ReportColumn:
 
 
 def metric_column(name: str) -> shapes.ReportColumn:
-    """The column of a metric, with its unit."""
+    """The column of a metric, with its unit; counts and shares have none."""
     unit: Any = formatting.unit_of(name)
     unit = None if unit == "share" else unit or None
     return shapes.ReportColumn(name=name, label=formatting.label(name), type="number", unit=unit)

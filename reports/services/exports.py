@@ -33,8 +33,8 @@ LIFETIME = timedelta(days=1)
 # The maximum number of large exports that a client may have at a time.
 MAX_EXPORTS = 20
 _PAGE_ROWS = 1_000
-# A worker that does not know an export's parameters leaves the export to workers of another release
-# for this long.
+# If a worker does not know an export's parameters, the job is tried again after this time, perhaps
+# by a worker of another release.
 _OTHER_RELEASE_WAIT = timedelta(minutes=10)
 _UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
 _LINK_SALT = "reports.export"
@@ -48,7 +48,7 @@ class TooManyExports(ApiError):
 class ExportFailed(ApiError):
     code, status = "export_failed", 409
     detail = gettext_noop("This export failed. Request it again.")
-    more: ClassVar = {"export_id": (uuid.UUID, "The export.")}
+    more: ClassVar = {"export_id": (uuid.UUID, "The id of the failed export.")}
 
 
 def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
@@ -165,7 +165,7 @@ def write_file(export_id: str) -> None:
         with translation.override(export.created_by.language):
             file = _write(param, _with_progress(export, _pages(export.client, param)))
     except table_writer.SheetFull as exc:
-        raise jobs.GiveUp("The report grew beyond the rows of a sheet.") from exc
+        raise jobs.GiveUp("The report now has more rows than a sheet can have.") from exc
     with file:
         name = media.store("reports", File(file), suffix=f".{param.format}")
     is_done = False

@@ -1,6 +1,6 @@
-"""Warnings about what needs attention now or soon, each with a link to its rows."""
+"""Warnings about what needs attention now or soon, each with a link to the list of what caused it,
+such as conversations."""
 
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
 from bots.services import functions, publish_gate
 from channels_app.models import LIVE, AccountNotice, ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
+from chatplatform.ids import first_id
 from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
 from identity.models import Client, ClientConfig, Plan, Subscription, User
@@ -43,7 +44,7 @@ _FOR_ADMINS = {WebhookConfig}
 
 @dataclass(frozen=True)
 class Found:
-    """A warning, with the model of its rows."""
+    """A warning, and the model of the rows that caused it."""
 
     warning: shapes.Warning
     model: type[Any]
@@ -127,14 +128,14 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The conversations in the queue if it is longer than one agent's capacity and grew in the last
-    hour; otherwise no rows."""
+    """The conversations in the queue, if they are more than one agent can take and the queue grew
+    in the last hour; otherwise none."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
         return queue.none()
     hour_ago = now - timedelta(hours=1)
     recent = Conversation.objects.for_client(client).filter(
-        is_preview=False, pk__gte=_first_id(now - _DAY)
+        is_preview=False, pk__gte=first_id(now - _DAY)
     )
     entered = recent.filter(handed_off_at__gte=hour_ago).count()
     left = recent.filter(handed_off_at__isnull=False).filter(
@@ -153,17 +154,11 @@ def _low_ratings(client: Client, now: datetime) -> QuerySet[Feedback]:
 
 def _model_errors(client: Client, now: datetime) -> QuerySet[Conversation]:
     rows = Conversation.objects.for_client(client).filter(
-        messages__client=client, messages__pk__gte=_first_id(now - _DAY),
+        messages__client=client, messages__pk__gte=first_id(now - _DAY),
         messages__receipt__has_key="engine_error", is_preview=False,
     )  # fmt: skip
     # Annotated after the filter, so that only the filtered messages count.
     return rows.annotate(failed_at=Min("messages__created_at"))
-
-
-def _first_id(at: datetime) -> uuid.UUID:
-    """The smallest UUIDv7 of a time. With it, rows can be filtered by time through the index on
-    ids."""
-    return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
 
 
 # --- channels, and the rules --------------------------------------------------------------------
@@ -324,8 +319,8 @@ _RULES = (
     _Rule(
         "documents_held", "warning",
         ngettext_lazy(
-            "{count} document is on hold after test questions failed",
-            "{count} documents are on hold after test questions failed",
+            "{count} document is on hold after a test run",
+            "{count} documents are on hold after a test run",
             "n",
         ),
         gettext_noop(

@@ -9,21 +9,22 @@ from bots.language.normalization import UNSPACED
 
 # A text is judged in windows of this many letters, so that a single paragraph is noticed.
 _WINDOW = 150
-# A text of fewer letters than _MIN_LETTERS is not judged, since it may be a title of one long word.
-# The exception is a text of at least _MIN_MARKED letters, half of which are in long tokens with
-# marks inside.
+# A text with fewer than _MIN_LETTERS letters may be a title of one long word. It is judged only if
+# it has at least _MIN_MARKED letters, and half of them or more are in long tokens with a mark.
 _MIN_LETTERS, _MIN_MARKED = 70, 20
-# Pairs of a share and a limit. If at least this share of the letters is in long tokens with marks
-# inside, the mean length of words, weighted by their letters, may be at most this limit. The mean
-# is 6 to 11 in running text, and 28 in lists of German words.
+# Each pair is a share and a limit; the first pair whose share is reached applies. The share is the
+# part of the letters that is in long tokens with a mark. A text lacks spaces if the mean length of
+# its words, weighted by their letters, exceeds the limit. The mean is 6 to 11 in running text, and
+# 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
-# A word of at least 20 letters is glued if it is not known and splits into at least this many known
-# words. Only pages most of whose words are known are judged so, in languages with few compounds.
+# A word of at least 20 letters is glued if it consists of known words, at least _MIN_GLUED of them.
+# `glued_words` checks this only in languages with few compounds, and only on pages where at least
+# the share _MIN_KNOWN_SHARE of the words is known.
 _MIN_GLUED, _MIN_KNOWN_SHARE = 5, 0.7
-# So many words of a page tell its language.
+# The maximum number of a page's words that are looked up to determine this share.
 _MAX_JUDGED = 200
-# Words that are frequent in one language only tell the language of a page. The language detector
-# cannot be used here: parsers run in a child process, in which it cannot unpack its model.
+# Frequent words of each language, hardly any of them in two lists. They tell the language of a page
+# where the language detector cannot be used: in the child process that runs the parsers.
 _FREQUENT = {
     "de": frozenset("der die das und den ist nicht mit ein eine zu auf für im werden".split()),  # noqa: SIM905 - readable
     "en": frozenset("the and of to is for are with you your that by at from this".split()),  # noqa: SIM905 - readable
@@ -33,28 +34,30 @@ _FREQUENT = {
     "nl": frozenset("het een en van de niet op te zijn voor met dat aan wordt bij".split()),  # noqa: SIM905 - readable
     "pt": frozenset("o os e do da uma não em dos ao para as na no são".split()),  # noqa: SIM905 - readable
 }
-# The words of one letter in the languages whose pages are judged.
+# The one-letter words of the languages in which `glued_words` looks for glued words.
 _LETTERS = {"en": "aAI", "es": "aeouyAEY", "fr": "aàyAÀ", "it": "aeèioAEÈI", "pt": "aàeéoAÀEÉO"}
-# In these languages a word of _TOO_LONG letters counts as one if it is not known to be several.
-# The lists of other languages know too few words.
+# The languages whose word lists are large enough to tell a long word from glued words. In other
+# languages, every word of _TOO_LONG letters or more counts as glued words.
 _WELL_KNOWN = frozenset({"de", "en", "fr"})
-# A German word, which may be a compound, is several if these have at most this many letters on
-# average.
+# A long German word may be a compound. It counts as glued words only if the known words in it have
+# at most this many letters on average.
 _MEAN_LETTERS = 6
 _LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{20,99}(?![^\W\d_])")
-# A line with a word that is too long has its other spaces if it has at least this many other words
-# and these are not long.
+# If a line has a word that is too long, its other words count as separated if there are at least
+# _MIN_OTHERS of them, and they have at most _MAX_MEAN letters on average.
 _MIN_OTHERS, _MAX_MEAN = 3, 12
-# A shorter token may well contain a mark: "e.g.", "YouTube".
+# The minimum number of letters of a long token. Even correct shorter tokens often contain a mark:
+# "e.g.", "YouTube". It is also the maximum length of a known word within a glued word.
 _LONG = 20
 # The longest words in use have fewer letters, even in German and Finnish.
 _TOO_LONG = 45
+# Matches a mark: punctuation or digits between letters, or a capital after a small letter.
 _MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
-# Matches the end of a sentence or clause, and the next one without a space before it.
+# Matches where a sentence or clause begins without a space after the previous one.
 _JOINED = re.compile(r"[^\W\d_]{3}[.,;!?)][^\W\d_]{3}")
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
-# Matches where words may follow each other without a space: at marks, and at capitals in names.
+# Matches where a token is split into words: at punctuation, and at a capital after a small letter.
 _BREAK = re.compile(r"[-–—/,;:.!?()]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 
 
@@ -87,10 +90,12 @@ def language_of(text: str) -> str:
 
 
 def is_glued(line: str, language: str = "") -> bool:
-    """Whether a single line lacks spaces: it has a word that is too long, or a mark inside one.
+    """Whether a single line lacks spaces: it has a word that is too long, or clauses that are
+    joined without a space and words that are long on average.
 
-    Names in code, such as "createConversationSummary", are not glued words. A long word in a line
-    that has spaces is one only if it is not known to be several words.
+    Names in code, such as "createConversationSummary", do not count. If the line's other words are
+    separated and the language has a large word list, a word that is too long counts only if it is
+    known to consist of several words.
     """
     if any(length >= _TOO_LONG for length, _ in _words(line)):
         word = _long_word_among_others(line) if language in _WELL_KNOWN else ""
@@ -127,12 +132,13 @@ def _long_words(text: str) -> set[str]:
 def _is_glued_word(word: str, language: str) -> bool:
     count = _known_words_in(word, language)
     fewest = len(word) / _MEAN_LETTERS if language == "de" else _MIN_GLUED
-    # The pieces of a chemical name are shorter than words.
+    # If the known words are shorter than three letters on average, this is more likely a long name,
+    # such as that of a chemical.
     return fewest <= count <= len(word) / 3
 
 
 def _known_words_in(text: str, language: str) -> int:
-    """The smallest number of known words of which a text consists; 0 if there is none."""
+    """The smallest number of known words that make up a text; 0 if no known words do."""
     letters = _LETTERS.get(language, "")
     counts = {0: 0}
     for end in range(1, len(text) + 1):
@@ -149,7 +155,8 @@ def _known_words_in(text: str, language: str) -> int:
 
 
 def _words(text: str) -> Iterator[tuple[int, bool]]:
-    """Yield the number of letters of each word, and whether its token is long and has marks."""
+    """Yield each word's number of letters, and whether its token is long and has a mark. Code, URLs
+    and text in scripts without spaces are left out."""
     for token in text.split():
         if token.isascii() and token.isalpha() and len(token) < _LONG:
             yield len(token), False

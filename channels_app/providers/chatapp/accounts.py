@@ -42,7 +42,7 @@ def find_number(token: str, number_id: str, *, business_account_id: str = "") ->
         for number in _all_numbers(token, business_id):
             if number.id == number_id:
                 return number
-    raise ProviderError(Kind.REQUEST, "The token reaches no such number.")
+    raise ProviderError(Kind.REQUEST, "This token gives no access to this phone number.")
 
 
 def inspect(token: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def inspect(token: str) -> dict[str, Any]:
 
 
 def business_accounts(token: dict[str, Any]) -> list[str]:
-    """The business accounts to which the person gave our app access."""
+    """The ids of the business accounts to which the token gives our app access."""
     ids = [
         str(target)
         for scope in dicts_in(token.get("granular_scopes"))

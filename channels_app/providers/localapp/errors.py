@@ -1,6 +1,6 @@
 """Translate the provider's error numbers into our kinds.
 
-Errors may have the HTTP status 200, too; `error: 0` means success.
+An error may have the HTTP status 200. The response's field `error` is 0 if the call succeeded.
 """
 
 from datetime import UTC, datetime, timedelta, timezone

@@ -75,8 +75,9 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
 
 
 def may_be_seen_by(user: User, *, path: str = "") -> Q:
-    """Real chats, and previews: a person's own or, for owners, admins and platform staff, all.
-    `path` leads from the rows that are filtered to their conversation."""
+    """Filters the chats that a person may see: all chats except other people's previews, which only
+    owners, admins and platform staff may see. `path` is the lookup from the filtered rows to their
+    conversation."""
     if user.is_admin or user.is_superuser:
         return Q()
     own = {f"{path}customer__external_id": customers.previewer_id(user)}
@@ -107,7 +108,7 @@ def get(caller: Principal, **by: Any) -> Conversation:
 
 def place_in_queue(chat: Conversation) -> int | None:
     """The chat's place, counted from 1, among the bot's open chats that wait for an agent. They are
-    ordered by priority, then by wait. None if the chat does not wait."""
+    ordered by priority, and then by how long they have waited. None if the chat does not wait."""
     if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
         return None
     waiting = Conversation.objects.filter(
@@ -157,7 +158,7 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
         if caller.key and caller.is_public_key and info.external_id:
             bot = bot_for_key(caller.key, None)
             if not info.identity_signature:
-                msg = "Only with an identity_signature."
+                msg = "Send the identity_signature of this external_id."
                 raise Invalid.field("body", "external_id", msg=msg)
             visitor_claims.ensure_signed(bot, info.external_id, info.identity_signature)
             caller = sign_in(caller, info)
@@ -260,7 +261,7 @@ def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
 
 
 def bot_off_reason(bot: Bot) -> str | None:
-    """Why the bot takes no new or returned chats; None if it takes them."""
+    """Why the bot takes neither new chats nor chats handed back to it; None if it takes them."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

@@ -1,10 +1,13 @@
 """The delivery status of a message.
 
-A messaging channel reports it; in all other chats, the customer's website or app and the desk do. A
-status only moves forward, from pending to sent, delivered and read, in whatever order and however
-often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
-uncertain and turns out to have been sent. An agent's message becomes `delivered` again if its
-translation is stored after it was `read`.
+On a messaging channel, the provider reports it. In other chats, it is reported by the customer's
+website or app, and by the desk.
+
+A status only moves forward, from pending to sent, delivered and read, even if reports are repeated
+or arrive in another order. There are three exceptions:
+- A failed message becomes `delivered` or `read` if it turns out to have arrived.
+- A message that failed because nobody knew whether it was sent becomes `sent` if it was.
+- An agent's message becomes `delivered` again if its translation is stored after it was `read`.
 """
 
 import uuid
@@ -36,9 +39,9 @@ class ChannelReports(ApiError):
 
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
-    """Record that the customer's website or app reports messages as delivered or read: all
-    messages, or all up to a given one. 409 for a chat on a messaging channel, 404 if the chat has
-    no such message."""
+    """Record a report by the customer's website or app that the messages to the customer, or those
+    up to a given one, were delivered or read. 409 for a chat on a messaging channel, 404 if the
+    chat has no such message."""
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)

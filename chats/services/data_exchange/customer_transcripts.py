@@ -68,7 +68,7 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
 
 
 def make(chat: Conversation) -> Transcript:
-    """A transcript of the chat's newest `MAX_MESSAGES` messages, oldest first, without notes and
+    """A transcript of the chat's newest `MAX_MESSAGES` messages, oldest first, without notes or
     deleted messages. 409 `export_off` if the bot offers no transcripts."""
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]

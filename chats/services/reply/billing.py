@@ -9,9 +9,11 @@ from identity.services import credits
 
 
 def reserve(message: Message, engine: Engine, *, call: FunctionCall | None = None) -> bool:
-    """Reserve the maximum cost of the engine's reply; False if the client lacks the credits.
+    """Reserve the maximum cost of the engine's reply. False if the client lacks the credits, or if
+    what is left of the public key's daily cap does not cover them.
 
-    `call`: the call that an agent approved, if this is the further reply that reports its result.
+    `call` is set only for the second reply to a message, which reports the result of a call that an
+    agent approved.
     """
     cost, key_id = reply_policy.highest_cost(engine), message.conversation.capped_key_id
     reference = _reference(message, call)

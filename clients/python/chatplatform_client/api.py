@@ -1313,14 +1313,14 @@ class Client(Core):
         return result
 
     def create_tags_for_chat(
-        self, chat_id: int | str, body: types.Tags, *, idempotency_key: str | None = None
+        self, chat_id: int | str, body: types.TagsInput, *, idempotency_key: str | None = None
     ) -> types.Tags:
         """Add tags to a conversation; the response has all of its tags."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def update_tags_for_chat(
-        self, chat_id: int | str, body: types.Tags
+        self, chat_id: int | str, body: types.TagsInput
     ) -> types.Tags:
         """Replace all tags of a conversation, including those added by AI."""
         result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body)
@@ -1588,7 +1588,7 @@ class Client(Core):
     def list_conversations(
         self, *, cursor: str | None = None, limit: int | None = None, group_id: str | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, tags: list[str] | None = None, requester_id: str | None = None, created_from: str | None = None, created_to: str | None = None
     ) -> types.ConversationResponses:
-        """List the key's conversations from every channel, newest first."""
+        """List the conversations of the key's bot, or of all bots if the key serves all, the latest opened first."""
         result: types.ConversationResponses = self.call("GET", "/mesaging/conversations", {}, {"cursor": cursor, "limit": limit, "group_id": group_id, "status": status, "tags": tags, "requester_id": requester_id, "created_from": created_from, "created_to": created_to})
         return result
 

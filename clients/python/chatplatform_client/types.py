@@ -2703,6 +2703,10 @@ class TagMerge(TypedDict):
 
 
 class Tags(TypedDict):
+    tags: list[Tag]
+
+
+class TagsInput(TypedDict):
     tags: list[Tag | str]
 
 

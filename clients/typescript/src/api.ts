@@ -748,11 +748,11 @@ export class Client extends Core {
     return this.call("POST", `/ai/tags/${encodeURIComponent(tag_id)}/merge`, { body, idempotencyKey });
   }
   /** Add tags to a conversation; the response has all of its tags. */
-  createTagsForChat(chat_id: number | string, body: types.Tags, idempotencyKey?: string): Promise<types.Tags> {
+  createTagsForChat(chat_id: number | string, body: types.TagsInput, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body, idempotencyKey });
   }
   /** Replace all tags of a conversation, including those added by AI. */
-  updateTagsForChat(chat_id: number | string, body: types.Tags): Promise<types.Tags> {
+  updateTagsForChat(chat_id: number | string, body: types.TagsInput): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
   /** Have AI add the tags that it is sure of; returns all tags of the conversation. */
@@ -903,7 +903,7 @@ export class Client extends Core {
   updatePlatformWords(client_id: number | string, body: types.PlatformWords): Promise<types.PlatformWords> {
     return this.call("PUT", `/config/${encodeURIComponent(client_id)}/words`, { body });
   }
-  /** List the key's conversations from every channel, newest first. */
+  /** List the conversations of the key's bot, or of all bots if the key serves all, the latest opened first. */
   listConversations(query?: { cursor?: string; limit?: number; group_id?: string; status?: "open" | "snoozed" | "ended"; tags?: Array<string>; requester_id?: string; created_from?: string; created_to?: string; }): Promise<types.ConversationResponses> {
     return this.call("GET", `/mesaging/conversations`, { query });
   }

@@ -612,7 +612,9 @@ export type TagFigures = { "chats": number; "messages": number; "bot_resolved": 
 
 export type TagMerge = { "into": string; };
 
-export type Tags = { "tags": Array<Tag | string>; };
+export type Tags = { "tags": Array<Tag>; };
+
+export type TagsInput = { "tags": Array<Tag | string>; };
 
 export type TelegramUpdate = { "update_id"?: number | null; "message"?: Record<string, unknown> | null; "edited_message"?: Record<string, unknown> | null; "callback_query"?: Record<string, unknown> | null; "my_chat_member"?: Record<string, unknown> | null; "message_reaction"?: Record<string, unknown> | null; };
 
