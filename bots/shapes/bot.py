@@ -75,6 +75,7 @@ Engaging = Annotated[Text, Field(max_length=300)]
 SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
+_REPLACES_ALL = InRequest("A request replaces the texts of all languages.")
 # Whether a step of the set-up checklist is done.
 SetUpStep = Annotated[bool | None, InRequest("Set it to null to make it automatic again.")]
 
@@ -146,9 +147,10 @@ class BotDto(Shape):
     default_language: Language = Field(
         "en",
         description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
-        " `languages`, unless that list is empty. A bot that is created without this field gets"
-        " your company's default language or, if that is not one of `languages`, the first of"
-        " them.",
+        " `languages`, unless that list is empty. Its texts also stand in where `welcome_message`,"
+        " `terms` or `engaging_message` has none in the customer's language. A bot that is created"
+        " without this field gets your company's default language or, if that is not one of"
+        " `languages`, the first of them.",
     )
     style: Annotated[BotStyle, InRequest("A change replaces the whole object.")] = Field(
         default_factory=lambda: BotStyle(), description="How the widget looks."
@@ -156,8 +158,9 @@ class BotDto(Shape):
     welcome_message: Annotated[
         GreetingOrGreetings,
         InRequest(
-            "A request may send a string instead, which sets the text in the default language and"
-            " keeps the others; a response always contains the object."
+            "An object replaces the texts of all languages. A request may send a string instead,"
+            " which sets the text in the default language and keeps the others; a response always"
+            " contains the object."
         ),
     ] = Field(
         default_factory=dict,
@@ -165,7 +168,7 @@ class BotDto(Shape):
         " text in a language that is not in `languages`, unless that list is empty.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
-    terms: dict[Language, Terms] = Field(
+    terms: Annotated[dict[Language, Terms], _REPLACES_ALL] = Field(
         default_factory=dict,
         max_length=50,
         description="Terms shown before a conversation, by language, at most 10,000 characters"
@@ -183,7 +186,7 @@ class BotDto(Shape):
         " the widget's own text.",
         examples=["What can I do for you?"],
     )
-    engaging_message: dict[Language, Engaging] = Field(
+    engaging_message: Annotated[dict[Language, Engaging], _REPLACES_ALL] = Field(
         default_factory=dict,
         max_length=50,
         description="The text beside the closed widget, by language, at most 300 characters each.",
