@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
 from django.utils.translation import get_language_info
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    model_validator,
+)
 
 from bots.models import Bot
 from chatplatform.api.pagination import ListPage
@@ -64,10 +71,11 @@ Hosts = Annotated[Text, AfterValidator(_hosts)]
 Languages = Annotated[list[Language], AfterValidator(_distinct)]
 Greeting = Annotated[Text, Field(max_length=2_000)]
 Greetings = Annotated[dict[Language, Greeting], Field(max_length=50)]
-# A plain string is the text in the default language.
+# A request may send a plain string, the text in the default language.
 GreetingOrGreetings = Annotated[
     Annotated[Greeting, Tag("text")] | Annotated[Greetings, Tag("by_language")],
     Discriminator(lambda value: "text" if isinstance(value, str) else "by_language"),
+    PlainSerializer(lambda value: value, return_type=Greetings, when_used="json"),
 ]
 Terms = Annotated[Text, Field(max_length=10_000)]
 EngagingVisitors = Literal["all", "new", "returning"]
@@ -159,14 +167,13 @@ class BotDto(Shape):
         GreetingOrGreetings,
         InRequest(
             "An object replaces the texts of all languages. A request may send a string instead,"
-            " which sets the text in the default language and keeps the others; a response always"
-            " contains the object."
+            " which sets the text in the default language and keeps the others."
         ),
     ] = Field(
         default_factory=dict,
         description="Welcome messages by language, at most 2,000 characters each; 422 for a new"
         " text in a language that is not in `languages`, unless that list is empty.",
-        examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
+        examples=[{"en": "Hello! How can I help you?"}],
     )
     terms: Annotated[dict[Language, Terms], _REPLACES_ALL] = Field(
         default_factory=dict,
