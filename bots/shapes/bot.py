@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
 from django.utils.translation import get_language_info
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    model_validator,
+)
 
 from bots.models import Bot
 from chatplatform.api.pagination import ListPage
@@ -64,10 +71,11 @@ Hosts = Annotated[Text, AfterValidator(_hosts)]
 Languages = Annotated[list[Language], AfterValidator(_distinct)]
 Greeting = Annotated[Text, Field(max_length=2_000)]
 Greetings = Annotated[dict[Language, Greeting], Field(max_length=50)]
-# A plain string is the text in the default language.
+# A request may send a plain string, the text in the default language.
 GreetingOrGreetings = Annotated[
     Annotated[Greeting, Tag("text")] | Annotated[Greetings, Tag("by_language")],
     Discriminator(lambda value: "text" if isinstance(value, str) else "by_language"),
+    PlainSerializer(lambda value: value, return_type=Greetings, when_used="json"),
 ]
 Terms = Annotated[Text, Field(max_length=10_000)]
 EngagingVisitors = Literal["all", "new", "returning"]
@@ -75,6 +83,7 @@ Engaging = Annotated[Text, Field(max_length=300)]
 SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
+_REPLACES_ALL = InRequest("A request replaces the texts of all languages.")
 # Whether a step of the set-up checklist is done.
 SetUpStep = Annotated[bool | None, InRequest("Set it to null to make it automatic again.")]
 
@@ -146,9 +155,10 @@ class BotDto(Shape):
     default_language: Language = Field(
         "en",
         description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
-        " `languages`, unless that list is empty. A bot that is created without this field gets"
-        " your company's default language or, if that is not one of `languages`, the first of"
-        " them.",
+        " `languages`, unless that list is empty. Its texts also stand in where `welcome_message`,"
+        " `terms` or `engaging_message` has none in the customer's language. A bot that is created"
+        " without this field gets your company's default language or, if that is not one of"
+        " `languages`, the first of them.",
     )
     style: Annotated[BotStyle, InRequest("A change replaces the whole object.")] = Field(
         default_factory=lambda: BotStyle(), description="How the widget looks."
@@ -156,16 +166,16 @@ class BotDto(Shape):
     welcome_message: Annotated[
         GreetingOrGreetings,
         InRequest(
-            "A request may send a string instead, which sets the text in the default language and"
-            " keeps the others; a response always contains the object."
+            "An object replaces the texts of all languages. A request may send a string instead,"
+            " which sets the text in the default language and keeps the others."
         ),
     ] = Field(
         default_factory=dict,
         description="Welcome messages by language, at most 2,000 characters each; 422 for a new"
         " text in a language that is not in `languages`, unless that list is empty.",
-        examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
+        examples=[{"en": "Hello! How can I help you?"}],
     )
-    terms: dict[Language, Terms] = Field(
+    terms: Annotated[dict[Language, Terms], _REPLACES_ALL] = Field(
         default_factory=dict,
         max_length=50,
         description="Terms shown before a conversation, by language, at most 10,000 characters"
@@ -183,7 +193,7 @@ class BotDto(Shape):
         " the widget's own text.",
         examples=["What can I do for you?"],
     )
-    engaging_message: dict[Language, Engaging] = Field(
+    engaging_message: Annotated[dict[Language, Engaging], _REPLACES_ALL] = Field(
         default_factory=dict,
         max_length=50,
         description="The text beside the closed widget, by language, at most 300 characters each.",

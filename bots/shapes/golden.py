@@ -23,12 +23,13 @@ Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 MAX_TURNS = 9
 _SOURCE = (
-    "The title, file name or URL of the source that the answer must cite; case-insensitive. Null:"
-    " any source."
+    "The full title, file name or URL of the source that the answer must cite; case-insensitive."
+    " Null: any source."
 )
 _WORDS = (
-    "The words that the answer must contain, at most 10. If neither words nor a source nor an"
-    " answer are expected, any answer passes."
+    "Words or phrases that the answer must all contain, at most 10; case-insensitive, also as a"
+    " part of a longer word. If neither words nor a source nor an answer are expected, any answer"
+    " passes."
 )
 _ANSWER = (
     "What the right answer says, in your words; a model judges whether the bot's answer says the"

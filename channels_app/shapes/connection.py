@@ -216,8 +216,8 @@ class LocalappOAConnectDto(Shape):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The URL to which the person is redirected in the end: https, or your own"
-        " machine in development. Its query then has `channel`, `bot_id` and `status`, and"
+        description="The URL to which the person is redirected in the end: any https URL, or your"
+        " own machine in development. Its query then has `channel`, `bot_id` and `status`, and"
         " `account_id`, or `error` and `error_description`.",
         min_length=1,
         max_length=2000,
@@ -349,23 +349,27 @@ class ChannelMessageRequest(Shape):
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000,
-        description="A plain text. Give exactly one of `text` and `content`.",
+        description="A plain text; one that is too long for the channel is sent in parts. Give"
+        " exactly one of `text` and `content`.",
     )  # fmt: skip
     content: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="The pieces of the message, 1 to 10: `text` with `text`; `image`, `audio`,"
-        " `video` or `file` with `url`, and optionally `text` as the caption; `location` with"
-        " `location`. A `url` is public, so that the provider can fetch the file, or is that of a"
-        " file in the conversation. Instead of a piece that a channel does not have, the customer"
-        " may get a text, such as a link to a map. Give exactly one of `text` and `content`; an"
-        " empty list counts as left out.",
+        description="The pieces of the message, 1 to 10: `text` with `text`, and optionally"
+        " `options` to choose from; `image`, `audio`, `video` or `file` with `url`, and optionally"
+        " `file_name`, and `text` as the caption; `location` with `location`. Other fields are not"
+        " sent. A `url` is public, so that the provider can fetch the file, or is that of a file in"
+        " the conversation. Instead of a piece that a channel does not have, the customer may get a"
+        " text, such as a link to a map; a location without coordinates is a text, too. Give"
+        " exactly one of `text` and `content`; an empty list counts as left out.",
     )
     tag: Text | None = Field(
         None,
         max_length=60,
         description="The provider's tag that allows a message after the reply window: `HUMAN_AGENT`"
-        " on socialnet and photoapp; 422 on other channels. Leave it out for a normal message.",
+        " on socialnet and photoapp, up to seven days after the customer's last message, if the"
+        " provider has approved the platform for it; otherwise the message fails. 422 on other"
+        " channels. Leave it out for a normal message.",
     )
     client_message_id: Text | None = _own_id()
 

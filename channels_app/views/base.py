@@ -108,9 +108,9 @@ class ChannelViewSet(TenantViewSet):
         on.
 
         The provider is asked to send no more events, unless another account needs them; if that
-        fails, `last_error` says so. (localapp's has no call for that.) In the account's
-        conversations, `can_reply` becomes false. Triggers the webhook event `channel.disconnected`.
-        An already disconnected account stays as it is. 404 if the bot never had an account.
+        fails, `last_error` says so. In the account's conversations, `can_reply` becomes false.
+        Triggers the webhook event `channel.disconnected`. An already disconnected account stays as
+        it is. 404 if the bot never had an account.
         """
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
@@ -128,11 +128,10 @@ class ChannelViewSet(TenantViewSet):
         has never written to the account.
 
         409 `reply_window_closed` if the customer's last message is more than 24 hours old and you
-        give no `tag` (telegram has no such limit), `already_assigned` if another agent has the
-        conversation (unless you are an owner or an admin), `chat_ended` if it has ended, or with
-        `recipient_id` if all of the customer's conversations have, `channel_not_connected` if the
-        account cannot send, `client_message_id_taken` if another sender's message, or a note, has
-        this id.
+        give no `tag`, `already_assigned` if another agent has the conversation (unless you are an
+        owner or an admin), `chat_ended` if it has ended, or with `recipient_id` if all of the
+        customer's conversations have, `channel_not_connected` if the account cannot send,
+        `client_message_id_taken` if another sender's message, or a note, has this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)

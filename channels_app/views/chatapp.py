@@ -44,10 +44,10 @@ class ChatappViewSet(ChannelViewSet):
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
 
-        You may repeat the call, also to reconnect a disconnected number. 409 `pin_missing` if the
-        number must be registered and no pin is given, `account_taken` if another bot has it,
-        `bot_has_account` if the bot has another number, `token_missing` if there is neither a
-        code nor a valid stored token.
+        You may repeat the call, also to reconnect a disconnected number. Triggers the webhook event
+        `channel.connected`. 409 `pin_missing` if the number must be registered and no pin is given,
+        `account_taken` if another bot has it, `bot_has_account` if the bot has another number,
+        `token_missing` if there is neither a code nor a valid stored token.
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 

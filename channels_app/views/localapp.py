@@ -30,20 +30,33 @@ class LocalappViewSet(ChannelViewSet):
 
         The provider redirects them to `GET /localapp/callback`, which connects the account to the
         bot and redirects them to `redirect_uri`: with `status` and `account_id` or, if that fails,
-        with `error` and `error_description`; `error=consent_refused` if they decline. Until then,
-        the connection is `pending`, with its `id` and `bot_id`, and without an account; *Get Client
-        Localapp Connection Info* shows it. An expired or disconnected account is reconnected in the
-        same way, and its conversations continue. 503 `channel_not_configured` if the platform has
-        no app for this channel.
+        with `error` and `error_description`: `error=consent_refused` if they decline,
+        `error=account_taken` if another bot has the account, `error=bot_has_account` if the bot has
+        another account. Connecting triggers the webhook event `channel.connected`.
+
+        The response is a `pending` connection, with its `id` and `bot_id`, and without an account.
+        *Get Client Localapp Connection Info* shows it, unless the bot has an account that is not
+        `disconnected`, which stays as it is meanwhile. An expired or disconnected account is
+        reconnected in the same way, and its conversations continue. 503 `channel_not_configured` if
+        the platform has no app for this channel.
         """
         bot = self.bot(client_id, bot_id)
         return connections.begin_consent(
             bot, self.provider, redirect_uri=body.redirect_uri, account_id=body.oa_id, by=self.user
         )
 
-    disconnect = operation(TAG, "Disconnect A Page Of Client", access=ADMIN)(
-        ChannelViewSet.disconnect
-    )
+    @operation(TAG, "Disconnect A Page Of Client", access=ADMIN)
+    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
+        on.
+
+        The provider goes on sending the events, since it has no call that ends them. In the
+        account's conversations, `can_reply` becomes false. Triggers the webhook event
+        `channel.disconnected`. An already disconnected account stays as it is. 404 if the bot never
+        had an account.
+        """
+        return super().disconnect(client_id, bot_id)
+
     connection = operation(TAG, "Get Client Localapp Connection Info", access=BEARER)(
         ChannelViewSet.connection
     )

@@ -68,10 +68,10 @@ class PhotoappViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Connect an account to the bot with a person's stored token; repeating it is safe.
 
-        Its customers' messages then arrive as conversations of the bot. 409 `account_taken` if
-        another bot has the account, `bot_has_account` if the bot has another one, `token_missing`
-        if no valid token is stored. 502 `provider_refused` also if the person has no page with this
-        account.
+        Its customers' messages then arrive as conversations of the bot. Triggers the webhook event
+        `channel.connected`. 409 `account_taken` if another bot has the account, `bot_has_account`
+        if the bot has another one, `token_missing` if no valid token is stored. 502
+        `provider_refused` also if the person has no page with this account.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect(bot, self.provider, body.page_id, by=self.user)

@@ -68,9 +68,10 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Connect a page to the bot with a person's stored token; repeating it is safe.
 
-        Its customers' messages then arrive as conversations of the bot. 409 `account_taken` if
-        another bot has the page, `bot_has_account` if the bot has another page, `token_missing` if
-        no valid token is stored. 502 `provider_refused` also if the person has no such page.
+        Its customers' messages then arrive as conversations of the bot. Triggers the webhook event
+        `channel.connected`. 409 `account_taken` if another bot has the page, `bot_has_account` if
+        the bot has another page, `token_missing` if no valid token is stored. 502
+        `provider_refused` also if the person has no such page.
         """
         bot = self.bot(client_id, bot_id)
         if body.page_id is None:
@@ -89,8 +90,8 @@ class SocialnetViewSet(ChannelViewSet):
 
         Without a `page_id`, the bot's page. The provider is asked to send no more events, unless
         another account needs them; if that fails, `last_error` says so. In the page's
-        conversations, `can_reply` becomes false. An already disconnected page stays as it is. 404
-        if the bot never had the page.
+        conversations, `can_reply` becomes false. Triggers the webhook event `channel.disconnected`.
+        An already disconnected page stays as it is. 404 if the bot never had the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
@@ -104,9 +105,11 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Reconnect a page that this bot had before, with a person's stored token.
 
-        Without a `page_id`, the bot's current or last page; 404 if the bot never had the page. 409
-        `account_taken` if another bot has the page, `bot_has_account` if the bot has another page,
-        `token_missing` if no valid token is stored.
+        Without a `page_id`, the bot's current or last page; 404 if the bot never had the page. The
+        page's conversations continue: their `can_reply` is true again. Triggers the webhook event
+        `channel.connected`. 409 `account_taken` if another bot has the page, `bot_has_account` if
+        the bot has another page, `token_missing` if no valid token is stored. 502
+        `provider_refused` also if the person has no such page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)

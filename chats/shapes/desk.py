@@ -135,7 +135,11 @@ class ChatStep(Shape):
     _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
 
     id: str = Field(description="The event's id, `evt_…`.")
-    type: str = Field(description="The event's type, such as `conversation.assigned`.")
+    type: str = Field(
+        description="The event's type: `conversation.assigned`, `conversation.unassigned`,"
+        " `conversation.handed_off`, `conversation.prioritized`, `conversation.snoozed`,"
+        " `conversation.ended` or `conversation.reopened`."
+    )
     created_at: Moment = Field(description="When it happened.")
     by: Identity | None = Field(
         None, description="The person who took the step; null for the customer or the platform."
@@ -150,8 +154,8 @@ class ChatStep(Shape):
     )
     reason: str | None = Field(
         None,
-        description="Why the conversation was handed over, as its `handoff_reason`; null for other"
-        " steps.",
+        description="Why the conversation was handed over, as in the `handoff_reason` of a"
+        " `Conversation`; null for other steps.",
     )
     snoozed_until: Moment | None = Field(
         None,

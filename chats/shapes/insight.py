@@ -418,15 +418,21 @@ class SummarizeRequest(Shape):
     messages: list[ChatGptMessage] | None = Field(
         None,
         description=f"Instead of `text`: up to 200 messages of {MAX_SUMMARISED_CHARS:,} characters"
-        " in all.",
+        " in all. Give exactly one of `text` and `messages`.",
         min_length=1,
         max_length=200,
     )
     max_words: int = Field(
-        120, ge=10, le=500, description="The maximum length of the summary, in words."
+        120,
+        ge=10,
+        le=500,
+        description="The maximum length of the summary, in words. Without a model, the summary of"
+        " messages may be longer.",
     )
     language: Language | None = Field(
-        None, description="Language of the summary; if left out, the language of the text."
+        None,
+        description="Language of the summary, as a BCP 47 code; if left out, the language of the"
+        " text. Without a model, the quotes stay in their own language.",
     )
 
     @model_validator(mode="after")
@@ -444,7 +450,10 @@ class SummarizeRequest(Shape):
 class SummarizeResponse(Shape):
     """A summary of a text."""
 
-    summary: str = Field(description="A model's prose; without a model, the beginning of the text.")
+    summary: str = Field(
+        description="A model's prose; without a model, the beginning of the text or, of messages,"
+        " lines with their number, the first request and the last two messages."
+    )
     key_points: list[str] = Field(
         description="The main points; without a model, the beginning of each further paragraph of"
         " a text, or the open questions in messages."

@@ -58,7 +58,8 @@ IdentitySignature = Annotated[
     Field(
         max_length=64,
         description="Proves the customer's `external_id`; needed with a public key, not with a"
-        " secret key. HMAC-SHA256 of the id with the bot's identity secret, in hexadecimal digits.",
+        " secret key. HMAC-SHA256 of the id with the bot's identity secret, in hexadecimal digits."
+        " *Replace Bot Identity Secret* creates the secret; sign on your server.",
     ),
 ]
 

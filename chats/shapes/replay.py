@@ -12,7 +12,10 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, example
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
 
-_DECISION = "The `decision` in the reply's receipt: `answered`, or why there is no answer."
+_DECISION = (
+    "The `decision` in the reply's receipt: `answered`, or why there is no answer, such as"
+    " `below_gate` or `nothing_to_quote`; *Get Reply Receipt* explains them all."
+)
 
 
 def with_choices(text: str, choices: Iterable[str]) -> str:
@@ -104,7 +107,10 @@ class ReplayDto(Shape):
         description="Why the replay failed; null if it did not. Replies already replayed are kept."
     )
     total: int = Field(description="How many replies the replay covers.")
-    is_cut: bool = Field(description="Whether the day had more replies than `limit`.")
+    is_cut: bool = Field(
+        description="Whether the day had more replies than the `limit` of *Start Replay*; the later"
+        " ones are not replayed."
+    )
     with_calls: int = Field(
         description="How many replies of the day called functions; they are not replayed."
     )
@@ -125,7 +131,8 @@ class ReplayDto(Shape):
     )
     unanswered: int = Field(description="How many questions are answered neither time.")
     engine: str | None = Field(
-        description="The engine that replied in the replay; null until the replay ends."
+        description="What replied in the replay: `extractive` (rules, without a model) or"
+        " `openai_compatible` (a language model); null until the replay ends."
     )
     knowledge_version: int | None = Field(
         description="The version of the bot's content; null until the replay ends."

@@ -160,8 +160,8 @@ class KnownVisitor(Shape):
     """A customer's newest conversations and, for their browser, a visitor token."""
 
     visitor_token: str | None = Field(
-        description="The customer's token for the header `Visitor-Token`; null with a secret key,"
-        " and if no customer has this `external_id` yet."
+        description="The customer's token for the header `Visitor-Token`, valid for 180 days; null"
+        " with a secret key, and if no customer has this `external_id` yet."
     )
     chats: list[VisitorChat] = Field(description="The newest conversations, newest first.")
 

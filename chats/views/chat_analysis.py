@@ -161,8 +161,8 @@ class InsightViewSet(ChatsViewSet):
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
         The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
-        `engine_unavailable` also if the model's text is in another language, or lacks a figure,
-        link or address of the original.
+        `engine_unavailable` also if the model's text is not in your text's language (for
+        `translated`, in the conversation's), or has other figures, links or addresses.
         """
         return language_tasks.rewrite(self._chat(chat_id), body)
 

@@ -154,9 +154,10 @@ class MessagingViewSet(ChatsViewSet):
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
         """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended.
 
-        Afterwards, depending on your settings `ask_feedback`, `auto_summary`, `auto_tag` and
-        `auto_sentiment`, the customer is asked for a rating, and the conversation is summarized,
-        tagged and judged.
+        Triggers the webhook event `conversation.ended`. Afterwards, depending on your settings
+        `ask_feedback`, `auto_summary`, `auto_tag` and `auto_sentiment`, the customer is asked for a
+        rating, and the conversation is summarized, tagged and judged: each for 1 credit or, with a
+        language model, its tokens.
         """
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))

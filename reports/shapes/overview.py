@@ -27,7 +27,9 @@ class Figures(Shape):
     date_from: str = Field(description="The period's first day.")
     date_to: str = Field(description="The period's last day.")
     chats: int = Field(description="Conversations that began in the period.")
-    messages: int = Field(description="Messages of customers, bots and agents.")
+    messages: int = Field(
+        description="Messages of customers, bots and agents in these conversations, whenever sent."
+    )
     customers: int = Field(
         description="Customers of these conversations; one with several conversations counts once."
     )
@@ -36,8 +38,8 @@ class Figures(Shape):
         " person."
     )
     handed_off: int = Field(description="Conversations that were ever handed over.")
-    ended: int = Field(description="Conversations that have ended by now.")
-    open: int = Field(description="Conversations that have not ended by now.")
+    ended: int = Field(description="Conversations that are ended now.")
+    open: int = Field(description="Conversations that are open or snoozed now.")
     first_response_seconds: Times = Field(
         description="From the conversation's start to the first message of the bot or an agent."
         " Welcome messages and notes are no answers, here and below."
@@ -57,14 +59,18 @@ class Figures(Shape):
     )
     rating_count: int = Field(description="Conversations rated in stars.")
     sentiment: Sentiments = Field(description="Conversations by sentiment.")
-    credits_used: int = Field(description="Credits used for the bot's replies.")
+    credits_used: int = Field(
+        description="Credits used for the bot's replies in these conversations."
+    )
 
 
 class PartFigures(Shape):
     """The figures of a part of the period's conversations."""
 
     chats: int = Field(description="Conversations that began in the period.")
-    messages: int = Field(description="Messages of customers, bots and agents.")
+    messages: int = Field(
+        description="Messages of customers, bots and agents in these conversations, whenever sent."
+    )
     bot_resolved: int = Field(
         description="Conversations that ended without a handover and without an answer from a"
         " person."
@@ -134,7 +140,10 @@ class HandoverFigures(PartFigures):
 class ChatOverview(Shape):
     """The figures of a period, of the period before, and of the period's parts."""
 
-    current: Figures = Field(description="The period.")
+    current: Figures = Field(
+        description="The period. All figures, here and below, are of the conversations that began"
+        " in it, as they are now."
+    )
     previous: Figures = Field(
         description="The same figures for the same number of days just before the period: for"
         " November, 2 to 31 October.",

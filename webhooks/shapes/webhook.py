@@ -307,7 +307,12 @@ class EventReplayRequest(Shape):
         " never queued for the endpoint, for example while it was off. `undelivered`: both, and"
         " deliveries that failed and wait for their next attempt. `all`: every event.",
     )
-    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
+    type: EventType | None = Field(
+        None,
+        description="Only events of this type, even if the endpoint does not subscribe to it; by"
+        " default, all types that it subscribes to.",
+        max_length=60,
+    )
     config_id: uuid.UUID | None = Field(
         None, description="The endpoint's id; by default, your oldest endpoint is used."
     )

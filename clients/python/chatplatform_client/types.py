@@ -252,7 +252,7 @@ class BotDto(TypedDict):
     languages: list[str]
     default_language: str
     style: BotStyle
-    welcome_message: str | dict[str, Any]
+    welcome_message: dict[str, Any]
     terms: dict[str, Any]
     terms_default: str
     bot_question: str
