@@ -2,6 +2,8 @@
 
 import os
 import sys
+from functools import cached_property
+from typing import Any
 
 from celery import Celery
 from celery.signals import beat_init, task_prerun, worker_init, worker_process_init
@@ -9,7 +11,16 @@ from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
-app = Celery("chatplatform")
+
+class _Celery(Celery):
+    @cached_property
+    def Worker(self) -> Any:  # noqa: N802 - Celery's name
+        from chatplatform.celery_worker import Worker  # noqa: PLC0415 - other processes need none
+
+        return self.subclass_with_self(Worker)
+
+
+app = _Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
