@@ -613,10 +613,6 @@ HIDING_LOOKS = [
     "height: 0; overflow: hidden",
     "max-height: 0px; overflow-y: clip",
     "display: block; width: 0; overflow: hidden",
-    "color: #fff",
-    "color: White !important",
-    "color: rgb(255 255 255 / 80%)",
-    "color: hsl(0, 0%, 100%); background: none",
 ]
 SHOWING_LOOKS = [
     "font-size: small",
@@ -633,10 +629,6 @@ SHOWING_LOOKS = [
     "height: 0; overflow: hidden; padding: 0 var(--room)",
     "display: inline; height: 0; overflow: hidden",
     "max-height: 0; overflow: hidden; transition: max-height 1s",
-    "color: #eee",
-    "color: var(--white)",
-    "color: #fff; background: navy",
-    "color: #fff; text-shadow: 0 0 3px black",
 ]
 
 
@@ -663,27 +655,6 @@ def test_looks_that_hide_and_show(tmp_path: Path, look: str, seen: str) -> None:
     by_sheet = html(tmp_path, main.format(SEEN), f"<style>.in {{ {look} }}</style>")
     own = html(tmp_path, main.format(f'<p style="{look}"><b>SEEN</b></p>'))
     assert by_sheet == own == f"[Bakery] {PLAIN}{seen}"
-
-
-@pytest.mark.parametrize(
-    ("head", "around"),
-    [
-        ("", "<div style='background: #036'>{}</div>"),
-        ("<style>.hero { background: url(a.png) }</style>", "<div class=hero>{}</div>"),
-        ("<style>.hero::before { background: navy }</style>", "<div class=hero>{}</div>"),
-        ("<style>.hero:hover { background: navy }</style>", "<div class=hero>{}</div>"),
-        ("<style>.hero { position: absolute }</style>", "<div><img class=hero src=a.png></div>{}"),
-        ("", "<table bgcolor=navy><tr><td>{}</td></tr></table>"),
-        ("", "{}<script>document.body.style.background = 'navy'</script>"),
-        ("<link rel=stylesheet href=a.css>", "{}"),
-        ("<style>@import 'a.css';</style>", "{}"),
-        ("<style>body { color: #fff }</style>", "{}"),
-    ],
-)
-def test_white_letters_that_may_have_a_ground(tmp_path: Path, head: str, around: str) -> None:
-    white = around.format('<p style="color: white">SEEN</p>')
-    text = html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{white}</main>", head)
-    assert "SEEN" in text
 
 
 def test_a_part_outside_of_a_box_without_a_size(tmp_path: Path) -> None:
