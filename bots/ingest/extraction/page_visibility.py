@@ -1,7 +1,7 @@
 """Reduces a web page to what visitors see: removes hidden parts and banners, opens accordions."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from bots.ingest.extraction.document import STRUCK
@@ -12,6 +12,9 @@ _STRUCK = frozenset({"del", "s", "strike"})
 _PAGE = frozenset({"html", "body"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
 _NOT_TEXT = frozenset({"nav", "header", "footer", "form", "menu"})
+_BOXES = frozenset(
+    {"article", "aside", "div", "footer", "header", "li", "ol", "p", "section", "ul"}
+)
 # The closed parts of accordions and tabs count as visible, since visitors can open them.
 _PANEL = re.compile(r"accordion|collaps|faq|answer|tab-?pane", re.IGNORECASE)
 _TRIGGER = re.compile(r"accordion|collaps|faq|question", re.IGNORECASE)
@@ -35,12 +38,11 @@ _MIN_HEADING_WORDS = 2
 def show(tree: Any) -> None:
     """Remove what visitors do not see, and turn the titles of accordions into headings."""
     # Only the child process loads parsers.
-    from bots.ingest.extraction import style_sheets, unseen_text  # noqa: PLC0415
+    from bots.ingest.extraction import style_sheets  # noqa: PLC0415
 
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     looks = style_sheets.looks(tree)
-    unseen = unseen_text.find(tree)
     invisible, tiny = set[Any](), set[Any]()
     for element in [*tree.iter()]:
         look = looks.get(element, style_sheets.PLAIN)
@@ -52,7 +54,7 @@ def show(tree: Any) -> None:
         if is_unseen or _is_banner(element):
             _remove(element)
             continue
-        is_closed = _is_closed(element) or element in unseen.boxes
+        is_closed = _is_closed(element) or (look.is_empty and _is_box(element, looks))
         is_hidden = look.is_hidden or is_closed
         if is_hidden and (look.can_open or _is_panel(element, controlled, triggers)):
             # trafilatura would remove the panel as hidden.
@@ -64,7 +66,7 @@ def show(tree: Any) -> None:
             for affected, value in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
                 if element.getparent() in affected if value is None else value:
                     affected.add(element)
-    for element in invisible | tiny | unseen.white:
+    for element in invisible | tiny:
         _empty(element)
     for element in [*tree.iter("span")]:
         if _is_label_of_next(element):
@@ -119,6 +121,13 @@ def _is_closed(element: Any) -> bool:
     if element.get("hidden", "until-found").lower() != "until-found":
         return True
     return bool(element.tag == "dialog" and element.get("open") is None)
+
+
+def _is_box(element: Any, looks: Mapping[Any, Any]) -> bool:
+    """Whether an element has a size of its own that cuts off everything in it."""
+    return element.tag in _BOXES and not any(
+        looks[inner].is_placed for inner in element.iterdescendants() if inner in looks
+    )
 
 
 def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> bool:

@@ -26,12 +26,7 @@ from bots.ingest.extraction.document import (
     clean,
     without_struck,
 )
-from bots.ingest.extraction.missing_spaces import (
-    glued_words,
-    is_glued,
-    lacks_spaces,
-    language_of,
-)
+from bots.ingest.extraction.missing_spaces import is_glued, language_of
 from bots.ingest.extraction.pdf_layout import LARGER, SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -59,8 +54,9 @@ _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: #
 _MAX_HEADING = 120
 # A page with more bytes of drawing operators is a plan or a map.
 _MAX_CONTENT = 500_000
-# If more than this share of a page's lines lack spaces, the page is not read without them.
-_MAX_GLUED_SHARE = 0.25
+# If this many lines in a row, or more than this share of a page's lines, lack spaces, the page is
+# not read without them.
+_GLUED_PARAGRAPH, _MAX_GLUED_SHARE = 3, 0.25
 # The maximum number of pages, or ranges of pages, that a warning lists.
 _MAX_NAMED = 12
 
@@ -140,25 +136,13 @@ def _readable(
 
 
 def _spaced_lines(lines: list[Line]) -> list[Line]:
-    """The lines that have spaces; none if the page lacks spaces in more than a few single lines."""
+    """The lines that have spaces; none if the page lacks spaces in a paragraph or more."""
     language = language_of(" ".join(line.text for line in lines))
-    glued = [False, *(is_glued(line.text, language) for line in lines), False]
-    single = {
-        number
-        for number, around in enumerate(zip(glued, glued[1:], glued[2:], strict=False))
-        if around == (False, True, False)
-    }
-    if _MAX_GLUED_SHARE * len(lines) < len(single):
-        single = set()
-    judged = " ".join(line.text for number, line in enumerate(lines) if number not in single)
-    if lacks_spaces(judged):
+    glued = [is_glued(line.text, language) for line in lines]
+    longest = max((len([*run]) for is_run, run in groupby(glued) if is_run), default=0)
+    if longest >= _GLUED_PARAGRAPH or sum(glued) > _MAX_GLUED_SHARE * len(lines):
         return []
-    lumps = glued_words(judged, language)
-    return [
-        line
-        for line, is_without in zip(lines, glued[1:], strict=False)
-        if not (is_without or any(lump in line.text for lump in lumps))
-    ]
+    return [line for line, is_without in zip(lines, glued, strict=True) if not is_without]
 
 
 def _named(found: Collection[int]) -> str:

@@ -4,7 +4,7 @@ Like all parsers, this module is loaded in the child process only.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -28,21 +28,25 @@ _WRAPPED, _COPIED = 5, 4
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
 # Python refuses to parse integers of more than 4,300 digits.
 _LONG_NUMBER = re.compile(r"\d{1000,}")
-_DECLARES = re.compile(
-    r"display|visibility|decoration|opacity|clip|font|left|right|top|bottom|indent", re.IGNORECASE
-)
-_ANYTHING = re.compile(":")
+_SIZES = ("height", "max-height", "width", "max-width")
 _PROPERTIES = {
     **{name: name for name in ("display", "visibility", "content-visibility", "opacity")},
     **{name: name for name in ("clip", "clip-path", "font-size", "transition", "animation")},
     **{name: name for name in ("left", "right", "top", "bottom", "text-indent")},
-    **{name: name for name in ("margin-left", "margin-top")},
+    **{name: name for name in ("margin-left", "margin-top", "position", *_SIZES)},
+    **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), "overflow"),
     "text-decoration": "text-decoration",
     "text-decoration-line": "text-decoration",
     "transition-property": "transition",
     "animation-name": "animation",
 }
-_SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "font-size"})
+_SHOWING = frozenset(
+    {"display", "visibility", "opacity", "clip", "clip-path", "font-size", *_SIZES}
+)
+# Properties that give a box a size although its height or width is 0, and values of them that do
+# not.
+_OPEN = re.compile(r"padding|min-|flex|aspect-ratio|inset|block-size|inline-size|all$")
+_NOTHING = frozenset({"none", "initial", "auto", "0", "0px"})
 # Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
 # An element with a negative offset of at least this much is outside the page.
@@ -60,9 +64,6 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 _STATE_ATTRIBUTE = re.compile(r"(?:aria|data)-|open|checked|selected", re.IGNORECASE)
-
-# Parts of an element that are seen as soon as the page is.
-_DRAWN_PARTS = frozenset({"before", "after", "first-line", "first-letter"})
 
 _ANY = tinycss2.parse_component_value_list("*")
 
@@ -88,10 +89,6 @@ _FEATURES = frozenset(
 # shape that cuts off everything.
 Declared = dict[str, frozenset[str]]
 _CUT_OFF = "cut-off"
-# Declared for an element that looks different when a visitor hovers, clicks or the like.
-OPENING = "opening"
-# Understands a declaration of a style sheet: yields names of properties and their values.
-Reader = Callable[[Any], Iterator[tuple[str, frozenset[str]]]]
 
 
 class _Rule(NamedTuple):
@@ -111,11 +108,13 @@ class Look(NamedTuple):
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
     is_tiny: bool | None = None  # None: like its parent
+    is_empty: bool = False  # cut off at a height or width of 0, if it is a block
+    is_placed: bool = False  # by a position that may be outside of the boxes around it
     can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
     def is_hidden(self) -> bool:
-        return self.is_gone or bool(self.is_invisible)
+        return self.is_gone or self.is_empty or bool(self.is_invisible)
 
 
 PLAIN = Look()
@@ -184,33 +183,12 @@ class _Matcher(cssselect2.Matcher):  # type: ignore[misc] # has no types
 
 def looks(tree: Any) -> dict[Any, Look]:
     """The look of each element that a style sheet or its own style affects."""
-    matched = _matched(tree, _read, _add, _DECLARES)
-    return {element: _look(rules) for element, rules in matched.items()}
-
-
-def values(tree: Any, read: Reader) -> dict[Any, Declared]:
-    """What the styles of a page say about each element, as `read` understands declarations.
-
-    OPENING is declared where a rule for a state or for a part of the element says something.
-    Raises ExtractError if the page has too many styles, or a selector that is not understood.
-    """
-    matched = _matched(tree, read, _add_any, _ANYTHING)
-    return {element: _computed(rules) for element, rules in matched.items()}
-
-
-def _matched(
-    tree: Any, read: Reader, add: Callable[..., None], declares: re.Pattern[str]
-) -> dict[Any, list[_Rule]]:
-    """The rules for each element, the least important first.
-
-    The `style` of an element is read if it matches `declares`.
-    """
     matcher = _Matcher()
     names = _names(tree)
-    for text in sheets(tree):
+    for text in _sheets(tree):
         nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
-        for selector, rule in _rules(nodes, read):
-            add(matcher, selector, rule, names)
+        for selector, rule in _rules(nodes):
+            _add(matcher, selector, rule, names)
             if matcher.order > _MAX_SELECTORS:
                 _refuse()
     elements = _Element.from_html_root(tree).iter_subtree() if matcher.order else ()
@@ -221,14 +199,14 @@ def _matched(
     }
     for element in tree.iter():
         text = element.get("style", "") if isinstance(element.tag, str) else ""
-        if declares.search(text):
+        if ":" in text:
             nodes = tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text))
-            if own := _declared(nodes, read):
+            if own := _declared(nodes):
                 matched.setdefault(element, []).append(own)
-    return matched
+    return {element: _look(rules) for element, rules in matched.items()}
 
 
-def sheets(tree: Any) -> Iterator[str]:
+def _sheets(tree: Any) -> Iterator[str]:
     left = _MAX_CHARACTERS
     for style in tree.iter("style"):
         kind = (style.get("type") or "text/css").strip().lower()
@@ -248,15 +226,13 @@ def _names(tree: Any) -> set[str]:
     return {f".{name}" for name in classes} | {f"#{element.get('id')}" for element in elements}
 
 
-def _rules(
-    nodes: Iterable[Any], read: Reader, above: str = "", depth: int = 0
-) -> Iterator[tuple[str, _Rule]]:
+def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
     """Yield the selectors and declarations of rules, in document order.
 
     Nested rules get their full selectors. Rules in a layer count as if they were outside it.
     """
     nodes = [*nodes]
-    declared = _declared(nodes, read)
+    declared = _declared(nodes)
     if above and declared:
         yield above, declared
     for node in nodes if depth < _MAX_NESTED else ():
@@ -266,9 +242,9 @@ def _rules(
                 inner = selector if "&" in selector else f"& {selector}"
                 selector = inner.replace("&", f":is({above})")
             if len(selector) <= _MAX_SELECTOR_CHARACTERS or not above:
-                yield from _rules(_inside(node), read, selector, depth + 1)
+                yield from _rules(_inside(node), selector, depth + 1)
         elif node.type == "at-rule" and node.content is not None and _applies(node):
-            yield from _rules(_inside(node), read, above, depth + 1)
+            yield from _rules(_inside(node), above, depth + 1)
 
 
 def _inside(node: Any) -> Any:
@@ -314,21 +290,25 @@ def _lengths(pattern: re.Pattern[str], query: str) -> Iterator[float]:
         yield float(number) * (1 if unit == "px" else 16)
 
 
-def _declared(nodes: Iterable[Any], read: Reader) -> _Rule | None:
+def _declared(nodes: Iterable[Any]) -> _Rule | None:
     rule = _Rule({}, {})
     for node in nodes:
         if node.type == "declaration":
-            (rule.important if node.important else rule.normal).update(read(node))
+            (rule.important if node.important else rule.normal).update(_read(node))
     return rule if rule.normal or rule.important else None
 
 
 def _read(declaration: Any) -> Iterator[tuple[str, frozenset[str]]]:
-    name = _PROPERTIES.get(declaration.lower_name)
-    if name:
-        yield name, frozenset(filter(None, map(word, declaration.value)))
+    name = declaration.lower_name
+    tokens = [token for token in declaration.value if token.type not in {"whitespace", "comment"}]
+    words = frozenset(map(_word, tokens))
+    if name in _PROPERTIES:
+        yield _PROPERTIES[name], words
+    if _OPEN.match(name) and not words <= _NOTHING:
+        yield "open", words
 
 
-def word(token: Any) -> str:
+def _word(token: Any) -> str:
     if token.type == "ident":
         return str(token.lower_value)
     if token.type in {"number", "percentage", "dimension"}:
@@ -346,7 +326,7 @@ def _shows_nothing(shape: Any) -> bool:
     return bool(sizes) and all(abs(item.value) <= 1 for item in sizes)
 
 
-def number(words: Iterable[str]) -> tuple[float, str] | None:
+def _number(words: Iterable[str]) -> tuple[float, str] | None:
     """The first number among the words of a value, with its unit."""
     matches = filter(None, map(_NUMBER.fullmatch, words))
     return next(((float(match[1]), match[2]) for match in matches), None)
@@ -355,7 +335,7 @@ def number(words: Iterable[str]) -> tuple[float, str] | None:
 def _is_off_page(computed: Declared) -> bool:
     """Whether an element or its text is outside the page."""
     for name in _PLACES:
-        offset, unit = number(computed.get(name, ())) or (0, "")
+        offset, unit = _number(computed.get(name, ())) or (0, "")
         by_letter = unit in {"em", "rem", "ch"}
         if offset <= -(_FAR_PIXELS / _PIXELS_PER_LETTER if by_letter else _FAR_PIXELS):
             return unit != "%"
@@ -377,22 +357,6 @@ def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
             _add_one(matcher, without, _OPENING_RULE, names)
 
 
-def _add_any(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
-    """Add the selectors of a list; those for a state or a part of an element as opening rules."""
-    for part in _parts(selector):
-        without = _without_states(part)
-        is_opening = without != part or _excludes_state(part)
-        added = _OPENING_RULE if is_opening else rule
-        is_known = _add_one(matcher, without, added, names, of_part=_OPENING_RULE)
-        if not is_known and not _is_browser_part(part):
-            _refuse()
-
-
-def _is_browser_part(part: list[Any]) -> bool:
-    """Whether a selector is for a part that only one browser has, such as `::-moz-focus-inner`."""
-    return any(token.type == "ident" and token.value.startswith("-") for token in part)
-
-
 def _parts(selector: str) -> Iterator[list[Any]]:
     tokens = tinycss2.parse_component_value_list(selector, skip_comments=True)
     for is_comma, group in groupby(tokens, key=lambda token: bool(token == ",")):
@@ -403,29 +367,21 @@ def _parts(selector: str) -> Iterator[list[Any]]:
             yield part
 
 
-def _add_one(
-    matcher: Any, part: list[Any], rule: _Rule, names: set[str], *, of_part: _Rule | None = None
-) -> bool:
-    """Add a selector; one for a part of an element, such as its first line, adds only `of_part`.
-
-    Returns whether the selector is understood.
-    """
+def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> None:
+    """Add a selector, unless it is for a part of an element, such as its first line."""
     pairs = zip(["", *part], part, strict=False)
     used = {f".{now.value}" for before, now in pairs if before == "." and now.type == "ident"}
     used |= {f"#{token.value}" for token in part if token.type == "hash"}
     if not used <= names:
-        return True
+        return
     try:
         compiled = cssselect2.compile_selector_list(part)
     # Like browsers, we ignore rules that we do not understand, and rules that nest too deeply.
     except (cssselect2.SelectorError, NotImplementedError, SyntaxError, RecursionError):
-        return False
+        return
     for item in compiled:
         if item.pseudo_element is None:
             matcher.add_selector(item, rule)
-        elif of_part is not None and item.pseudo_element in _DRAWN_PARTS:
-            matcher.add_selector(item, of_part)
-    return True
 
 
 def _without_states(part: list[Any]) -> list[Any]:
@@ -466,40 +422,43 @@ def _excludes_state(part: list[Any]) -> bool:
     return any(len(_without_state(item.arguments)) < len(item.arguments) for item in functions)
 
 
-def _computed(rules: list[_Rule]) -> Declared:
-    """The declarations that apply; important rules win, then later rules."""
+def _look(rules: list[_Rule]) -> Look:
+    """The combined effect of all rules for an element; important rules win, then later rules."""
     computed: Declared = {}
     for rule in rules:
         computed |= rule.normal
     for rule in rules:
         computed |= rule.important
-    if any(rule.is_opening for rule in rules):
-        computed[OPENING] = frozenset()
-    return computed
-
-
-def _look(rules: list[_Rule]) -> Look:
-    """The combined effect of all rules for an element."""
-    computed = _computed(rules)
-    display, visibility, content, decoration = (
+    display, visibility, content, decoration, overflow, position = (
         computed.get(name, frozenset())
-        for name in ("display", "visibility", "content-visibility", "text-decoration")
+        for name in ["display", "visibility", "content-visibility", "text-decoration"]
+        + ["overflow", "position"]
     )
     is_invisible = None
     if visibility & {"hidden", "collapse", "visible", "initial"}:
         is_invisible = bool(visibility & {"hidden", "collapse"})
-    opacity, size = (number(computed.get(name, ())) for name in ("opacity", "font-size"))
+    opacity, font_size, *sizes = (
+        _number(computed.get(name, ())) for name in ("opacity", "font-size", *_SIZES)
+    )
     is_animated = bool(computed.keys() & {"transition", "animation"})
     is_transparent = opacity is not None and opacity[0] < _MIN_OPACITY and not is_animated
     is_cut_off = any(_CUT_OFF in computed.get(name, ()) for name in ("clip", "clip-path"))
+    is_open = is_animated or "open" in computed or bool(display & {"inline", "contents"})
+    is_cut = bool(overflow & {"hidden", "clip"})
     return Look(
-        "none" in display
+        is_gone="none" in display
         or "hidden" in content
         or is_transparent
         or is_cut_off
         or _is_off_page(computed),
-        "line-through" in decoration,
-        is_invisible,
-        None if "font-size" not in computed else size is not None and size[0] == 0,
-        OPENING in computed,
+        is_struck="line-through" in decoration,
+        is_invisible=is_invisible,
+        is_tiny=None if "font-size" not in computed else _is_zero(font_size),
+        is_empty=is_cut and not is_open and any(map(_is_zero, sizes)),
+        is_placed=bool(position & {"absolute", "fixed"}),
+        can_open=any(rule.is_opening for rule in rules),
     )
+
+
+def _is_zero(size: tuple[float, str] | None) -> bool:
+    return size is not None and size[0] == 0
