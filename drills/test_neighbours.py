@@ -4,8 +4,7 @@ Each row of the table measures replies and a list while a crowd in another proce
 of connections or writes hostile messages, and is compared with the nearest rows without a crowd.
 If the ratios of these among each other are far from 1, the machine is too busy for such figures.
 
-    DRILL_REPLIES=200 python -m local.datastores exec -- \\
-        python -m pytest drills/test_neighbours.py -s
+    DRILL_REPLIES=200 python -m pytest drills/test_neighbours.py -s
 """
 
 import os
