@@ -38,7 +38,7 @@ def test_a_public_key_is_flooded(tmp_path: Path) -> None:
     everyday = {"RATE_LIMIT_SCALE": "1", "TRUSTED_PROXIES": "127.0.0.1/32"}
     with demo_shop(tmp_path, **everyday) as shop:
         owner = shop.owner()
-        _warm_up(shop)
+        warm_up(shop)
         bot_id = shop.call("GET", "/ai/bot", owner)["items"][0]["id"]
         page = {"name": "page", "scope": "public", "bot_id": bot_id, "daily_credits": CAP}
         made = shop.call("POST", "/identity/api-keys", owner, json=page)
@@ -75,7 +75,7 @@ def test_a_public_key_is_flooded(tmp_path: Path) -> None:
         assert reply["code"] == "too_many_requests"
 
 
-def _warm_up(shop: DemoShop) -> None:
+def warm_up(shop: DemoShop) -> None:
     """Warm the platform up, so that its connections have prepared their statements.
 
     After a start each worker thread needs eight replies for that, which cost PostgreSQL three
