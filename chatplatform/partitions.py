@@ -15,6 +15,7 @@ from django.db import OperationalError, connection, models, transaction
 from django.utils import timezone
 
 from chatplatform.ids import first_id
+from chatplatform.sql import fetch_rows
 
 log = logging.getLogger(__name__)
 # How many months are created beyond the current one, so that the job that creates them may fail for
@@ -75,16 +76,12 @@ def make_ahead() -> None:
 def rows_without_month() -> dict[str, int]:
     """For each table, the approximate number of rows in its default partition: rows of a month that
     was not created in time, or was dropped before they were stored."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TABLES)
-        return dict(cursor.fetchall())
+    return dict(fetch_rows(_TABLES))
 
 
 def months(model: type[models.Model]) -> list[Month]:
     """The months of a table, oldest first, without the default partition."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MONTHS, [model._meta.db_table])
-        names = [name for (name,) in cursor.fetchall()]
+    names = [name for (name,) in fetch_rows(_MONTHS, [model._meta.db_table])]
     result = []
     for match in filter(None, map(_NAME.search, names)):
         month = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)

@@ -50,6 +50,26 @@ class Columns(Generic[Row]):
         return json.dumps(values, default=_text_of)
 
 
+def execute(statement: str, values: Any = None) -> None:
+    """Execute a statement that returns nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+
+
+def fetch_row(statement: str, values: Any = None) -> Any:
+    """The first row of a statement's result; None if the result is empty."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone()
+
+
+def fetch_rows(statement: str, values: Any = None) -> list[Any]:
+    """All rows of a statement's result."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
 def column_names(model: type[models.Model]) -> str:
     """A model's columns for `raw()`. With `*`, statements of open connections would fail when a
     release adds a column ("cached plan must not change result type").

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundItem, Outcome
 from chatplatform.models import Job, JobState
+from chatplatform.sql import fetch_row
 from identity.models import Client, CreditEntry
 from webhooks.models import Delivery, UnnumberedEvent
 from webhooks.services import feed_order
@@ -31,10 +31,8 @@ def under_way(client: Client) -> Iterator[str]:
     admitted_until = client.frozen_at + ADMITTED_FOR
     if timezone.now() < admitted_until:
         yield "requests that were admitted just before"
-    with connection.cursor() as cursor:
-        cursor.execute(_OLDER_TRANSACTIONS, [admitted_until])
-        if older := cursor.fetchone()[0]:
-            yield f"{older} transactions that are older than the freezing"
+    if older := fetch_row(_OLDER_TRANSACTIONS, [admitted_until])[0]:
+        yield f"{older} transactions that are older than the freezing"
     running = Job.objects.filter(client_id=client.pk, state=JobState.RUNNING)
     yield from _counted(running, "running jobs")
     yield from _counted(_inbound(client), "items of callbacks that are not processed")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 from django.utils.translation import gettext_noop
 
@@ -13,6 +13,7 @@ from bots.services import engines, supported_languages
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
+from chatplatform.sql import fetch_row
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
@@ -259,10 +260,8 @@ def lock_against_deletion(bot: Bot) -> None:
 
     The foreign key is checked only at the commit, which is too late for a 404.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
-        if cursor.fetchone() is None:
-            raise NotFound("This bot doesn't exist.")
+    if fetch_row("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk]) is None:
+        raise NotFound("This bot doesn't exist.")
 
 
 def bump_knowledge_version(bot_id: int) -> None:

@@ -25,6 +25,7 @@ from bots.quoting.search import Index, IndexedChunk, SearchResult, words_of
 from bots.quoting.word_index import STOP
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
+from chatplatform.sql import execute, fetch_row, fetch_rows
 
 # The maximum numbers of candidates near the question's vector (and as many near that vector without
 # its common part), with the question's rare words, and from important documents; then the size of
@@ -101,9 +102,7 @@ def is_backfilled(bot_id: int) -> bool:
     count = _count(bot_id)
     if count <= settings.LARGE_BOT_PASSAGES or not _has_table():
         return False
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
-        (copied,) = cursor.fetchone()
+    (copied,) = fetch_row("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
     return bool(copied >= _MIN_COPIED_SHARE * count)
 
 
@@ -213,11 +212,9 @@ class LargeIndex:
         """The ids of a random sample of passages, which stays the same until the bot's passages
         change."""
         bot = self._params["bot"]
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT min(chunk_id), max(chunk_id) FROM bots_passage WHERE bot_id = %s", [bot]
-            )
-            first, last = cursor.fetchone()
+        first, last = fetch_row(
+            "SELECT min(chunk_id), max(chunk_id) FROM bots_passage WHERE bot_id = %s", [bot]
+        )
         rng = random.Random(bot)
         return set(self._ids(_SAMPLE, lots=[rng.randint(first, last) for _ in range(_SAMPLE_SIZE)]))
 
@@ -233,16 +230,14 @@ class LargeIndex:
 
     def _neighbors(self, ids: Sequence[int]) -> Iterable[int]:
         """The ids of the passages directly before and after the given ones in their documents."""
-        with connection.cursor() as cursor:
-            cursor.execute(_NEIGHBORS, [list(ids)])
-            return [pk for (pk,) in cursor.fetchall()]
+        return [pk for (pk,) in fetch_rows(_NEIGHBORS, [list(ids)])]
 
     def _read(self, ids: Iterable[int]) -> list[IndexedChunk]:
-        with connection.cursor() as cursor:
-            cursor.execute(
+        words = dict(
+            fetch_rows(
                 "SELECT chunk_id, words FROM bots_passage WHERE chunk_id = ANY (%s)", [list(ids)]
             )
-            words = dict(cursor.fetchall())
+        )
         rows = stored_passages.in_order(Chunk.objects.filter(pk__in=words))
         return [
             stored_passages.indexed(row, words[row.pk], encoder_id=self._encoder.id) for row in rows
@@ -276,8 +271,7 @@ def forget(passages: QuerySet[Chunk]) -> None:
     vectors."""
     if _has_table():
         statement, params = passages.values("pk").query.sql_with_params()
-        with connection.cursor() as cursor:
-            cursor.execute(f"DELETE FROM bots_passage WHERE chunk_id IN ({statement})", params)
+        execute(f"DELETE FROM bots_passage WHERE chunk_id IN ({statement})", params)
 
 
 def _count(bot_id: int) -> int:
@@ -286,7 +280,5 @@ def _count(bot_id: int) -> int:
 
 
 def _has_table() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('bots_passage') IS NOT NULL")
-        (is_there,) = cursor.fetchone()
+    (is_there,) = fetch_row("SELECT to_regclass('bots_passage') IS NOT NULL")
     return bool(is_there)

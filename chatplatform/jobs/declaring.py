@@ -12,6 +12,7 @@ from chatplatform.jobs import fair_share, leases, registry
 from chatplatform.jobs.registry import Declared, Queue
 from chatplatform.json_encoding import as_json
 from chatplatform.live import pubsub
+from chatplatform.sql import execute
 
 P = ParamSpec("P")
 NO_WAIT = timedelta(0)
@@ -106,8 +107,7 @@ def enqueue(
         "priority": priority,
         "trace_id": REQUEST_ID.get(),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ENQUEUE, row)
+    execute(_ENQUEUE, row)
     pubsub.signal_on_commit(registry.CHANNEL)
 
 

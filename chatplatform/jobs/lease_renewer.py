@@ -8,6 +8,8 @@ import uuid
 from django.conf import settings
 from django.db import Error, connection
 
+from chatplatform.sql import execute
+
 log = logging.getLogger(__name__)
 
 
@@ -69,17 +71,15 @@ WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND sta
 
 def renew(tokens: list[uuid.UUID]) -> None:
     """Renew the leases with these tokens."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
+    execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
 
 
 def _release(tokens: list[uuid.UUID]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE chatplatform_job SET lease_holder = NULL"
-            " WHERE lease_token = ANY(%s) AND state = 'running'",
-            [tokens],
-        )
+    execute(
+        "UPDATE chatplatform_job SET lease_holder = NULL"
+        " WHERE lease_token = ANY(%s) AND state = 'running'",
+        [tokens],
+    )
 
 
 _renewer = LeaseRenewer()

@@ -33,6 +33,7 @@ from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
+from chatplatform.sql import execute
 
 log = logging.getLogger(__name__)
 # While the database is down, a claim is retried for this long, with this pause in between.
@@ -209,8 +210,7 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
     except IntegrityError:
         # Another job of the ordering key was claimed at the same moment, or this process runs
         # another job with two crashes.
-        with connection.cursor() as cursor:
-            cursor.execute(_POSTPONE_SUSPECT, [SUSPECT_SECONDS, job_id])
+        execute(_POSTPONE_SUSPECT, [SUSPECT_SECONDS, job_id])
         return None
     if row is None:
         return None

@@ -17,6 +17,7 @@ from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, outage_logging
+from chatplatform.sql import fetch_row, fetch_rows
 
 log = logging.getLogger(__name__)
 # Pauses between two polls; a signal ends them early. POLL_SECONDS: while due jobs wait for a place
@@ -128,9 +129,7 @@ def take_due(*, newest_first: bool = False) -> list[tuple[int, str]]:
     queue are dispatched and not yet claimed. Per client and queue, at most `CLIENT_JOBS` are
     dispatched or running.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_DUE, due_values(newest_first=newest_first))
-        rows = cursor.fetchall()
+    rows = fetch_rows(_DUE, due_values(newest_first=newest_first))
     for _, _, seconds in rows:
         # A job with an ordering key may have waited for another one, not for the relay.
         if seconds is not None:
@@ -152,9 +151,7 @@ def due_values(*, newest_first: bool = False) -> dict[str, Any]:
 
 def seconds_to_next() -> float:
     """Seconds until the next poll, unless a signal comes first."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_DUE, {"names": list(declared)})
-        seconds, is_watching = cursor.fetchone()
+    seconds, is_watching = fetch_row(_NEXT_DUE, {"names": list(declared)})
     longest = WATCH_SECONDS if is_watching else IDLE_SECONDS
     return longest if seconds is None else min(max(seconds, POLL_SECONDS), longest)
 
@@ -176,9 +173,7 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
     `before_each` is called before each job. Returns the number of jobs found; raises a database
     error if the database is unavailable.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOST, {"names": list(declared), "dead": list(dead)})
-        lost_ids = [row[0] for row in cursor.fetchall()]
+    lost_ids = [row[0] for row in fetch_rows(_LOST, {"names": list(declared), "dead": list(dead)})]
     for job_id in lost_ids:
         before_each()
         try:

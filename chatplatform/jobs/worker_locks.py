@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db import Error, connection
 
+from chatplatform.sql import fetch_row, fetch_rows
+
 log = logging.getLogger(__name__)
 # Seconds until a stop is noticed, and the pause before a lost connection is replaced.
 POLL_SECONDS, PAUSE_SECONDS = 1.0, 0.2
@@ -105,13 +107,9 @@ def is_gone(number: int | None) -> bool:
     """Whether no process holds this lock, or there is no lock (None). Call it in a transaction."""
     if number is None:
         return True
-    with connection.cursor() as cursor:
-        cursor.execute(_IS_FREE, [number])
-        return bool(cursor.fetchone()[0])
+    return bool(fetch_row(_IS_FREE, [number])[0])
 
 
 def find_gone_workers() -> set[int]:
     """The numbers of locks that running jobs refer to but no process holds."""
-    with connection.cursor() as cursor:
-        cursor.execute(_GONE)
-        return {number for (number,) in cursor.fetchall()}
+    return {number for (number,) in fetch_rows(_GONE)}

@@ -31,6 +31,7 @@ from chatplatform.jobs import infrastructure_metrics
 from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey
 from chatplatform.observing import host
+from chatplatform.sql import fetch_row
 
 log = logging.getLogger(__name__)
 # If a job waits longer than this, workers or the relay hang. Training and exports take minutes
@@ -144,9 +145,7 @@ def _check(name: str, check: Callable[[], str]) -> Part:
 
 
 def _database() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('bots_passage') IS NOT NULL")
-        (has_vectors,) = cursor.fetchone()
+    (has_vectors,) = fetch_row("SELECT to_regclass('bots_passage') IS NOT NULL")
     # The table exists only if PostgreSQL has pgvector.
     return "Responding" if has_vectors else "Responding, no pgvector: large bots use much memory"
 

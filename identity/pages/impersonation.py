@@ -1,7 +1,7 @@
 """Lets platform staff see the site as one of a client's people."""
 
 from django.conf import settings
-from django.db import InternalError, connection, transaction
+from django.db import InternalError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -11,6 +11,7 @@ from chatplatform.admin_base import is_impersonated
 from chatplatform.api import errors
 from chatplatform.api.errors import Forbidden
 from chatplatform.api.middleware import Middleware
+from chatplatform.sql import execute
 from identity.models import User
 from identity.services import impersonation
 
@@ -48,8 +49,7 @@ class ViewAs(Middleware):
         if request.method not in _SAFE_METHODS:
             return errors.refused(request, Forbidden(impersonation.REFUSED))
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION READ ONLY")
+            execute("SET TRANSACTION READ ONLY")
             response = self.get_response(request)
             transaction.set_rollback(True)
         return response

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils import timezone
@@ -23,7 +23,7 @@ from chatplatform.api.shapes import iso
 from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState
-from chatplatform.sql import Columns
+from chatplatform.sql import Columns, fetch_row
 from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import audit
 
@@ -162,9 +162,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 def _try_to_reserve(values: list[Any]) -> bool:
     """Reserve credits in the simple cases. True if enough credits are reserved now, or if the
     reference was charged before. Otherwise False, and nothing has changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RESERVE, values)
-        return bool(cursor.fetchone()[0])
+    return bool(fetch_row(_RESERVE, values)[0])
 
 
 def has_enough(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
@@ -294,9 +292,7 @@ def daily_balances(client_id: int) -> dict[date, int]:
 
 
 def _lock(client_id: int) -> Subscription:
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [client_id])
-        values = cursor.fetchone()
+    values = fetch_row(_LOCK, [client_id])
     if values is None:
         raise Subscription.DoesNotExist
     return _ACCOUNT.row(values)
@@ -325,9 +321,7 @@ def _end_reservation(
 ) -> tuple[int | None, Subscription]:
     """End an open reservation. Returns the number of charged credits (None if nothing was reserved)
     and the account, whose row is locked."""
-    with connection.cursor() as cursor:
-        cursor.execute(_END, [client_id, str(kind), reference, used])
-        charged, *values = cursor.fetchone()
+    charged, *values = fetch_row(_END, [client_id, str(kind), reference, used])
     return charged, _ACCOUNT.row(values)
 
 
@@ -343,9 +337,7 @@ def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     if key_id is None:
         return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    with connection.cursor() as cursor:
-        cursor.execute(_LEFT_OF_CAP, {"key": key_id, "today": today})
-        row = cursor.fetchone()
+    row = fetch_row(_LEFT_OF_CAP, {"key": key_id, "today": today})
     if row is None:
         return None
     (left,) = row
@@ -366,9 +358,7 @@ def _move(
     """Change the balance of a locked account and write an entry."""
     job_id = current_job() if kind == EntryKind.RESERVE else None
     values: list[Any] = [str(kind), amount, reference, job_id, key_id, by and by.pk, account.pk]
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVE, values)
-        account.credits_left, account.credits_used = cursor.fetchone()
+    account.credits_left, account.credits_used = fetch_row(_MOVE, values)
 
 
 def _level(account: Subscription) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import orjson
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework_simplejwt.exceptions import TokenError
@@ -19,7 +19,7 @@ from chatplatform.api.errors import ApiError, NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from chatplatform.live import pubsub
-from chatplatform.sql import Columns
+from chatplatform.sql import Columns, fetch_row
 from identity.models import Client, RefreshToken, SiteSession, User
 from identity.services import audit, impersonation
 from identity.services.freezing import ensure_not_frozen
@@ -123,11 +123,7 @@ def find_user_by_claims(claims: Claims) -> User | None:
     """The user of a token with these claims, with the client; None if the token's sign-in has
     ended. Takes one query."""
     user_id, token_version, family = claims
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _USER_OF_SESSION, {"user": user_id, "version": token_version, "family": family}
-        )
-        row = cursor.fetchone()
+    row = fetch_row(_USER_OF_SESSION, {"user": user_id, "version": token_version, "family": family})
     if row is None:
         return None
     user = _USER.row(row[: len(_USER)])

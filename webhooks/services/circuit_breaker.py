@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models.functions import Now
 
+from chatplatform.sql import fetch_row
 from identity.models import Role, User
 from identity.services import audit, mails
 from webhooks.delivery import DeliveryRequest, Fault, Outcome, seconds_until_retry
@@ -86,18 +86,16 @@ def record(ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> set[uuid.UUID]:
 
 def _record_failures(config_id: uuid.UUID, failures: Sequence[Outcome]) -> None:
     retry_after = max((outcome.retry_after or 0.0 for outcome in failures), default=0.0)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _FAILED,
-            {
-                "config": config_id,
-                "count": len(failures),
-                "retry_after": min(retry_after, _MAX_RETRY_AFTER_SECONDS),
-                "limit": _BREAKER_FAILURES,
-                "longest": _MAX_PAUSE_SECONDS,
-            },
-        )
-        row = cursor.fetchone()
+    row = fetch_row(
+        _FAILED,
+        {
+            "config": config_id,
+            "count": len(failures),
+            "retry_after": min(retry_after, _MAX_RETRY_AFTER_SECONDS),
+            "limit": _BREAKER_FAILURES,
+            "longest": _MAX_PAUSE_SECONDS,
+        },
+    )
     if row is None:
         return
     failing_for, warned_at = row

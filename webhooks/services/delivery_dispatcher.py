@@ -33,6 +33,7 @@ from chatplatform.crypto import CryptoError
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub
 from chatplatform.observing import metrics
+from chatplatform.sql import execute, fetch_row, fetch_rows
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
 from webhooks.models import WebhookConfig
@@ -295,9 +296,7 @@ class Dispatcher:
             "lease": LEASE_SECONDS,
         }
         # A separate statement sees what other dispatchers leased before we got the locks.
-        with connection.cursor() as cursor:
-            cursor.execute(_LEASE, params)
-            rows = _without_exhausted(cursor.fetchall())
+        rows = _without_exhausted(fetch_rows(_LEASE, params))
         configs = {config.pk: config for config in ready}
         missing = {row[1] for row in rows} - set(configs)
         return rows, configs | (WebhookConfig.objects.in_bulk(missing) if missing else {})
@@ -380,9 +379,7 @@ class Dispatcher:
             "errors": [outcome.error for _, outcome in ended],
             "excerpts": [outcome.excerpt for _, outcome in ended],
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_RECORD_OUTCOMES, params)
-            recorded = {row[0] for row in cursor.fetchall()}
+        recorded = {row[0] for row in fetch_rows(_RECORD_OUTCOMES, params)}
         outcomes = [outcome for request, outcome in ended if request.delivery_id in recorded]
         transaction.on_commit(functools.partial(_count, outcomes))
         failing = circuit_breaker.record(
@@ -399,17 +396,13 @@ def _count(outcomes: Sequence[Outcome]) -> None:
 
 
 def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(_ANY_DUE, [list(full)])
-        return cursor.fetchone() is not None
+    return fetch_row(_ANY_DUE, [list(full)]) is not None
 
 
 def _seconds_to_next() -> float:
     """How long to wait before the next tick if nothing happens."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(_NEXT_DUE)
-            (seconds,) = cursor.fetchone()
+        (seconds,) = fetch_row(_NEXT_DUE)
     except Error:
         return _WATCH_SECONDS  # the next tick reports the error
     return _IDLE_SECONDS if seconds is None else min(max(seconds, _WATCH_SECONDS), _IDLE_SECONDS)
@@ -459,13 +452,12 @@ def _secrets(config: WebhookConfig, now: datetime) -> list[str]:
 
 
 def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE webhooks_delivery"
-            " SET due_at = statement_timestamp() + make_interval(secs => %s)"
-            " WHERE lease_token = ANY (%s)",
-            [seconds, list(leases)],
-        )
+    execute(
+        "UPDATE webhooks_delivery"
+        " SET due_at = statement_timestamp() + make_interval(secs => %s)"
+        " WHERE lease_token = ANY (%s)",
+        [seconds, list(leases)],
+    )
 
 
 def _outcome(future: "Future[Outcome]") -> Outcome:

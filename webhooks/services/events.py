@@ -14,6 +14,7 @@ from chatplatform.api.errors import NotFound
 from chatplatform.ids import first_id, uuid7
 from chatplatform.json_encoding import as_json
 from chatplatform.live import pubsub
+from chatplatform.sql import fetch_row
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order
@@ -64,9 +65,7 @@ def announce(
         "now": event.created_at,
         "only": only_to,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ANNOUNCE, params)
-        (channels,) = cursor.fetchone()
+    (channels,) = fetch_row(_ANNOUNCE, params)
     event._state.adding = False  # the function has stored the row
     pubsub.signal_on_commit(*channels)
     return event

@@ -12,8 +12,7 @@ conversation's lock, after the previous event was committed. So it gets the high
 reader sees it without the previous one.
 """
 
-from django.db import connection
-
+from chatplatform.sql import fetch_row
 from webhooks.models import UnnumberedEvent
 
 BATCH_SIZE = 2_000  # events; numbering them takes about 50 ms, while the lock is held
@@ -23,9 +22,7 @@ def number_events(client_id: int) -> None:
     """Give the next positions to all committed events of a client that have none."""
     numbered = BATCH_SIZE
     while numbered == BATCH_SIZE:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT webhooks_number_events(%s, %s)", [client_id, BATCH_SIZE])
-            (numbered,) = cursor.fetchone()
+        (numbered,) = fetch_row("SELECT webhooks_number_events(%s, %s)", [client_id, BATCH_SIZE])
 
 
 def number_all_events() -> None:

@@ -19,7 +19,7 @@ from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.live import pubsub
-from chatplatform.sql import Columns
+from chatplatform.sql import Columns, fetch_row, fetch_rows
 from chats.models import (
     Conversation,
     Customer,
@@ -200,17 +200,13 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
 
     After a wait for the lock, the joined rows are as they were before the wait. They rarely change.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [chat_id])
-        values = cursor.fetchone()
+    values = fetch_row(_LOCK, [chat_id])
     return _chat_of(values) if values else None
 
 
 def load_message(message_id: str) -> LoadedMessage | None:
     """A message, and what must be known to begin a reply to it; None if it does not exist."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOAD, [message_id])
-        values = cursor.fetchone()
+    values = fetch_row(_LOAD, [message_id])
     if values is None:
         return None
     is_answered, scope, has_asked, *columns = values
@@ -226,9 +222,7 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
     The customer, bot and client that were loaded with the message are kept, unless the chat now has
     a different one. These rows rarely change.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_FOR_REPLY, [message.pk])
-        is_answered, scope, *values = cursor.fetchone()
+    is_answered, scope, *values = fetch_row(_LOCK_FOR_REPLY, [message.pk])
     if values[0] is None:
         return None
     chat, loaded = _OF_CHAT["chat"].row(values), message.conversation
@@ -243,9 +237,7 @@ def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnSta
     chat's reply jobs."""
     values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
     values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
-    with connection.cursor() as cursor:
-        cursor.execute(_OUTCOME, values)
-        row = cursor.fetchone()
+    row = fetch_row(_OUTCOME, values)
     if row is None:
         raise Conversation.DoesNotExist
     return TurnState(*row)
@@ -256,9 +248,7 @@ def latest_lines(
 ) -> list[tuple[str, str]]:
     """The sender type and the text of the last `limit` messages between two seqs, oldest first and
     without notes."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LINES, [chat_id, after, before, limit])
-        rows: list[tuple[str, str]] = cursor.fetchall()
+    rows: list[tuple[str, str]] = fetch_rows(_LINES, [chat_id, after, before, limit])
     return rows[::-1]
 
 
@@ -286,9 +276,7 @@ def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
 
 
 def _message(statement: str, values: Sequence[Any]) -> Message | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row = cursor.fetchone()
+    row = fetch_row(statement, values)
     return _MESSAGE.row(row) if row else None
 
 
@@ -302,9 +290,9 @@ def store_message(
     and recipient of `message` are set from the stored row.
     """
     event = uuid7() if is_announced else None
-    with connection.cursor() as cursor:
-        cursor.execute(_STORE, [_MESSAGE.to_json(message), event, json.dumps(links)])
-        message.seq, recipient, message.created_at, channels, *counters = cursor.fetchone()
+    message.seq, recipient, message.created_at, channels, *counters = fetch_row(
+        _STORE, [_MESSAGE.to_json(message), event, json.dumps(links)]
+    )
     message.recipient = recipient and json.loads(recipient)
     message._state.adding = False
     for name, value in zip(COUNTERS, counters, strict=True):
@@ -363,9 +351,7 @@ def read_messages(
     `VisitorMessage` for a public key, else `Message`.
     """
     statement = _READ_BY_VISITOR if caller.is_public_key else _READ
-    with connection.cursor() as cursor:
-        cursor.execute(statement, _parameters(caller, chat_id) | {"after": after, "limit": limit})
-        row = cursor.fetchone()
+    row = fetch_row(statement, _parameters(caller, chat_id) | {"after": after, "limit": limit})
     if row is None:
         return None
     shown, last_seq, has_next = row

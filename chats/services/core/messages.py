@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self, Unpack
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from bots.language import detection
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
 from chatplatform.channel_names import MESSAGING_CHANNELS
+from chatplatform.sql import execute
 from chats.models import (
     UNANSWERED,
     AssignType,
@@ -147,8 +148,7 @@ def store_in_bulk(rows: Collection[Message]) -> None:
 def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
     """Update the chats' counters from their stored messages. Counts never decrease. The chats must
     be locked."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
+    execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
 
 
 def append_welcome(chat: LockedConversation) -> None:

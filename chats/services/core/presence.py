@@ -12,11 +12,11 @@ from typing import Any
 
 import redis
 from django.core.cache import cache
-from django.db import connection
 
 from chatplatform.ids import first_id
 from chatplatform.jobs import enqueue
 from chatplatform.live import valkey
+from chatplatform.sql import fetch_row
 from chats.models import Conversation
 from identity.models import AssignStrategy, Client, Role, User
 
@@ -88,9 +88,7 @@ def usual_wait(bot_id: int) -> int | None:
     found = cache.get(key)
     if found is None:
         begin = first_id(datetime.now(UTC) - _PERIOD)
-        with connection.cursor() as cursor:
-            cursor.execute(_USUAL_WAIT, [bot_id, begin, _MAX_EXAMINED, _MIN_ANSWERED])
-            row = cursor.fetchone()
+        row = fetch_row(_USUAL_WAIT, [bot_id, begin, _MAX_EXAMINED, _MIN_ANSWERED])
         found = math.ceil(row[0] / 60) if row else 0
         cache.set(key, found, _CACHE_SECONDS)
     return found or None

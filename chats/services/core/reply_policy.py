@@ -3,11 +3,10 @@
 import time
 import uuid
 
-from django.db import connection
-
 from bots.engine import Capability, Engine
 from bots.services.engines import engine_for
 from chatplatform.jobs import current_attempt
+from chatplatform.sql import fetch_row
 from chats.models import AssignType, Conversation, ReplyScope
 from chats.services.core import conversations
 from identity.auth import Principal
@@ -25,9 +24,7 @@ def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScop
 
     `is_approved`: whether the bot wants to report the result of a call that an agent has approved.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_RULE, [is_approved, chat.pk])
-        row = cursor.fetchone()
+    row = fetch_row(_RULE, [is_approved, chat.pk])
     return ReplyScope(row[0]) if row and row[0] else None
 
 

@@ -4,13 +4,14 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from bots.services import function_calls
 from chatplatform import jobs, media
+from chatplatform.sql import execute
 from chats.models import Attachment, Conversation, LockedConversation, Status
 from chats.services.desk import feed
 from chats.services.desk.timers import before_now
@@ -43,8 +44,7 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
     deleted is tried again after the next `enqueue_expired`.
     """
     with jobs.commit():
-        with connection.cursor() as cursor:
-            cursor.execute(_SET_LOCK_TIMEOUT)
+        execute(_SET_LOCK_TIMEOUT)
         days = ClientConfig.objects.get(client_id=client_id).retention_days
         if days is None:
             return

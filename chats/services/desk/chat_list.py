@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.utils import timezone
 
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, list_of, position_of, wrong_cursor
+from chatplatform.sql import fetch_row
 from chats.models import Conversation, Priority
 from chats.services.core import customers, row_json, tags
 from chats.services.desk import inbox
@@ -95,9 +95,9 @@ def list_page(
         terms = {f"term_{number}": term for number, term in enumerate(inbox.terms_of(query.q))}
         as_json = row_json.found_chat(tuple(map(_param, terms)))
         values |= terms
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(order, where, as_json), values | {"limit": query.limit})
-        shown, has_next, *last = cursor.fetchone()
+    shown, has_next, *last = fetch_row(
+        _statement(order, where, as_json), values | {"limit": query.limit}
+    )
     at = [value if isinstance(value, int) else str(value) for value in last]
     return {
         "items": row_json.fragment(f"[{shown or ''}]"),

@@ -4,11 +4,11 @@ many questions go unanswered."""
 from datetime import UTC, datetime, timedelta
 
 from django.core.cache import cache
-from django.db import connection
 from django.db.models import Count
 
 from bots.models import Bot, Document
 from chatplatform.ids import first_id
+from chatplatform.sql import fetch_rows
 from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 
 _PERIOD = timedelta(days=30)
@@ -35,9 +35,7 @@ def answers(bot: Bot) -> dict[int, int]:
     counts: dict[int, int] | None = cache.get(key)
     if counts is None:
         begin = first_id(datetime.now(UTC) - _PERIOD)
-        with connection.cursor() as cursor:
-            cursor.execute(_COUNTS, [bot.client_id, begin, bot.pk])
-            counts = dict(cursor.fetchall())
+        counts = dict(fetch_rows(_COUNTS, [bot.client_id, begin, bot.pk]))
         cache.set(key, counts, _CACHE_SECONDS)
     return counts
 
