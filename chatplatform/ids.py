@@ -1,5 +1,6 @@
 """Identifiers: UUIDv7 for rows, short codes for people."""
 
+import hashlib
 import os
 import secrets
 import threading
@@ -62,6 +63,13 @@ def uuid7() -> uuid.UUID:
     value |= 0x7 << 76 | high << 64
     value |= 0b10 << 62 | low << _TAIL_BITS | secrets.randbits(_TAIL_BITS)
     return uuid.UUID(int=value)
+
+
+def uuid7_from(millisecond: int, text: str) -> uuid.UUID:
+    """The UUIDv7 of this millisecond whose other bits are a hash of the text."""
+    digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:10])
+    digest &= ~(0xF << 76) & ~(0b11 << 62)
+    return uuid.UUID(int=millisecond << 80 | 0x7 << 76 | 0b10 << 62 | digest)
 
 
 def first_id(moment: datetime) -> uuid.UUID:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from bots.engine.types import Line
 from bots.language import detection
 from bots.models import Bot
 from chatplatform.api.request_context import REQUEST_ID
@@ -26,6 +27,7 @@ from chats.models import (
     LockedConversation,
     Message,
     ReplyScope,
+    SenderType,
     Status,
 )
 from chats.services.core import row_json
@@ -85,6 +87,7 @@ FROM chats_conversation chat LEFT JOIN LATERAL (
 ) reply ON true
 WHERE chat.id = %(chat)s
 """
+_HISTORY_LINES = 6
 _LINES = """
 SELECT sender_type, text FROM chats_message
 WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY seq DESC LIMIT %s
@@ -243,13 +246,14 @@ def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnSta
     return TurnState(*row)
 
 
-def latest_lines(
-    chat_id: uuid.UUID, *, after: int, before: int, limit: int
-) -> list[tuple[str, str]]:
-    """The sender type and the text of the last `limit` messages between two seqs, oldest first and
-    without notes."""
-    rows: list[tuple[str, str]] = fetch_rows(_LINES, [chat_id, after, before, limit])
-    return rows[::-1]
+def latest_lines(chat: Conversation, *, before: int) -> tuple[Line, ...]:
+    """The last `_HISTORY_LINES` messages before a seq since the chat was opened or reopened, as a
+    model gets them: oldest first, without notes."""
+    rows = fetch_rows(_LINES, [chat.pk, chat.read_from_seq, before, _HISTORY_LINES])
+    return tuple(
+        Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
+        for sender, text in reversed(rows)
+    )
 
 
 def _chat_of(values: Sequence[Any]) -> Conversation:

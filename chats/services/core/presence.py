@@ -84,14 +84,13 @@ def available(client_id: int) -> set[int]:
 def usual_wait(bot_id: int) -> int | None:
     """The median number of minutes from the handover to an agent's answer in the bot's latest
     chats, cached for ten minutes. None if agents have answered too few of these chats."""
-    key = f"usual-wait:{bot_id}"
-    found = cache.get(key)
-    if found is None:
+
+    def compute() -> int:
         begin = first_id(datetime.now(UTC) - _PERIOD)
         row = fetch_row(_USUAL_WAIT, [bot_id, begin, _MAX_EXAMINED, _MIN_ANSWERED])
-        found = math.ceil(row[0] / 60) if row else 0
-        cache.set(key, found, _CACHE_SECONDS)
-    return found or None
+        return math.ceil(row[0] / 60) if row else 0
+
+    return cache.get_or_set(f"usual-wait:{bot_id}", compute, _CACHE_SECONDS) or None
 
 
 def note_typing(chat: Conversation, *, by: User, is_typing: bool) -> None:

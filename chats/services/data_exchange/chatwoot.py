@@ -6,12 +6,12 @@ other than the web widget become `api`, because their providers are not connecte
 
 import hashlib
 import re
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from chatplatform.ids import uuid7_from
 from chats.services.core import channel_context
 
 Json = dict[str, Any]
@@ -249,11 +249,8 @@ def _lines(source: Json) -> list[channel_context.Line]:
 
 def _id(external_id: str, created_at: Any) -> str:
     """A UUIDv7 built from the row's time and a hash of its external id."""
-    digest = int.from_bytes(hashlib.sha256(external_id.encode()).digest()[:10])
     time = _time(created_at)
-    bits = int(time.timestamp() * 1000) << 80 if time else 0
-    bits |= (digest & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
-    return str(uuid.UUID(int=bits))
+    return str(uuid7_from(int(time.timestamp() * 1000) if time else 0, external_id))
 
 
 def _time(value: Any) -> datetime | None:

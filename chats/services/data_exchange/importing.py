@@ -6,7 +6,6 @@ Chats may be in use during the import, so each batch of messages is stored and c
 chats are locked. At the end, `close_gaps` renumbers the messages of chats that are not in use.
 """
 
-import hashlib
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
@@ -18,6 +17,7 @@ from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
 from bots.models import Bot
+from chatplatform.ids import uuid7_from
 from chats.models import (
     AssignType,
     Conversation,
@@ -405,19 +405,13 @@ def _lock_chats(client: Client, chat_ids: Iterable[uuid.UUID], **filters: Any) -
 
 
 def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) -> IdMap:
-    """Map each id to itself, or to a substitute if another client has a row with that id."""
+    """Map each id to itself or, if another client has a row with that id, to a substitute, which is
+    the same in each run."""
     rows = model._default_manager.filter(pk__in=ids).exclude(client=client)
     foreign = set(rows.values_list("pk", flat=True))
-    return {pk: _substitute_id(client, pk) if pk in foreign else pk for pk in ids}
-
-
-def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
-    """A UUIDv7 with the same millisecond as `source_id`. It is derived from the client and
-    `source_id`, so that each run computes the same id."""
-    digest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
-    bits = (source_id.int >> 80 << 80) | int.from_bytes(digest)
-    version, variant = 0xF << 76, 0x3 << 62
-    return uuid.UUID(int=(bits & ~version & ~variant) | (0x7 << 76) | (0x2 << 62))
+    return {
+        pk: uuid7_from(pk.int >> 80, f"{client.pk}:{pk}") if pk in foreign else pk for pk in ids
+    }
 
 
 def _existing_ids(

@@ -84,10 +84,8 @@ def assign_waiting(client_id: int) -> None:
 def _closed_bots(client_id: int) -> list[Bot]:
     """The client's bots that are outside their business hours now. Their chats are not assigned
     until the next opening."""
-    now, config = (
-        timezone.now(),
-        ClientConfig.objects.select_related("client").get(client=client_id),
-    )
+    now = timezone.now()
+    config = ClientConfig.objects.select_related("client").get(client=client_id)
     rows = Bot.objects.filter(client_id=client_id).only("business_hours", "holidays")
     return [bot for bot in rows if not business_hours.is_open(config, bot, now)]
 

@@ -8,13 +8,12 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from bots.engine import Capability
-from bots.engine.types import Line
 from bots.models import Approval
 from bots.quoting import question_splitting
 from bots.services import answers, engines, fallback_suggestions, function_runner
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
-from chats.models import Message, SenderType
+from chats.models import Message
 from chats.services.core import fast_sql, messages, platform_messages, reply_policy
 from chats.services.reply import (
     billing,
@@ -27,9 +26,6 @@ from chats.services.reply import (
 )
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
-
-# The maximum number of earlier lines of the chat that a model gets.
-HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -113,13 +109,7 @@ def request_for(
     """The request to the engine; a model gets the chat's latest lines before `before_seq`."""
     chat, config = message.conversation, message.conversation.client.config
     engine = engines.engine_for(chat.client, chat.bot)
-    lines = (
-        fast_sql.latest_lines(
-            chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
-        )
-        if Capability.WRITE in engine.capabilities
-        else []
-    )
+    is_model = Capability.WRITE in engine.capabilities
     # A short question may continue an earlier one, so the engine gets the earlier questions, too.
     may_follow_up = question_splitting.may_follow_up(asking.question)
     return AnswerRequest(
@@ -127,10 +117,7 @@ def request_for(
         language=message.language,
         # Functions may need an approval, so none is called while the chat waits for an agent.
         subject=None if facts.is_waiting else subject_of(message),
-        history=tuple(
-            Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
-            for sender_type, text in lines
-        ),
+        history=fast_sql.latest_lines(chat, before=before_seq) if is_model else (),
         engine=engine,
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,

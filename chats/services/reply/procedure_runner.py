@@ -18,7 +18,7 @@ from django.conf import settings
 
 from bots.engine import Capability, argument_schemas, procedures, text_tasks
 from bots.engine.procedures import Step
-from bots.engine.types import EngineError, Line, Usage
+from bots.engine.types import EngineError, Usage
 from bots.language import intents, slot_filling
 from bots.models import Approval, CallStatus, Function, FunctionCall
 from bots.services import engines, function_runner, functions
@@ -27,7 +27,7 @@ from bots.services.answers import Trace
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
 from bots.services.procedures import ReadyProcedure
-from chats.models import Conversation, Message, SenderType
+from chats.models import Conversation, Message
 from chats.services.core import customers, fast_sql
 from chats.services.reply import billing, decide
 from chats.services.reply.decide import (
@@ -45,8 +45,6 @@ from identity.services import time_zones
 
 # The maximum number of times that a step asks the customer.
 MAX_QUESTIONS = 2
-# The maximum number of the chat's latest lines that a model gets to judge a condition.
-_HISTORY_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -331,14 +329,7 @@ class _Run:
             return None
         if not billing.reserve(self.message, engine, call=self._approved_call):
             return None
-        lines = fast_sql.latest_lines(
-            self._chat.pk, after=self._chat.read_from_seq, before=self.message.seq + 1,
-            limit=_HISTORY_LINES,
-        )  # fmt: skip
-        history = [
-            Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
-            for sender, text in lines
-        ]
+        history = fast_sql.latest_lines(self._chat, before=self.message.seq + 1)
         known_values = {
             name: json.dumps(value, ensure_ascii=False) for name, value in self._values.items()
         }
