@@ -96,8 +96,11 @@ def _document_questions(bot: Bot, language: str) -> list[str]:
     personal data.
     """
     key = f"sample-questions:{bot.pk}:{bot.knowledge_version}:{language}"
-    texts: Any = cache.get_or_set(key, lambda: _extract_questions(bot, language), _CACHE_SECONDS)
-    return list(texts)
+    texts: list[str] | None = cache.get(key)
+    if texts is None:
+        texts = _extract_questions(bot, language)
+        cache.set(key, texts, _CACHE_SECONDS)
+    return texts
 
 
 def _extract_questions(bot: Bot, language: str) -> list[str]:
