@@ -15,8 +15,9 @@ from bots.models import Chunk, Document, LanguageModel
 from bots.services import reindexing
 from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import embedding_server, run_jobs
+from chatplatform.testing import run_jobs
 from chats.models import Message
+from chats.tests import embedding_server
 from identity.models import AuditEvent, Role
 from identity.testing import make_key, make_person
 

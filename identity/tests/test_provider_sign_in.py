@@ -11,11 +11,12 @@ from django.test import Client as Browser
 from django.urls import reverse
 
 from chatplatform.models import Job
-from chatplatform.testing import openid_provider, run_jobs
-from chatplatform.testing.openid_provider import APPLICATION_ID, APPLICATION_SECRET
+from chatplatform.testing import run_jobs
 from identity.models import AuditEvent, Client, ProviderAccount, SiteSession, User
 from identity.testing import PASSWORD, make_person
 from identity.testing import sign_in as sign_in_at_site
+from identity.tests import openid_provider
+from identity.tests.openid_provider import APPLICATION_ID, APPLICATION_SECRET
 
 PROVIDER, BACK = "/identity/sign-in-provider", "/admin/signed-in/"
 
