@@ -51,18 +51,6 @@ MESSAGES = {
     "interrupted": "Reading was interrupted too often. Try again.",
     FilesUnavailable.code: "File storage was unavailable for over an hour. Try again.",
 }
-_SUFFIXES = {
-    file_types.PDF: ".pdf",
-    file_types.DOCX: ".docx",
-    file_types.XLSX: ".xlsx",
-    file_types.PPTX: ".pptx",
-    file_types.ODT: ".odt",
-    file_types.EPUB: ".epub",
-    file_types.HTML: ".html",
-    file_types.MARKDOWN: ".md",
-    file_types.CSV: ".csv",
-    file_types.PLAIN: ".txt",
-}
 
 
 class Gone(Exception):
@@ -249,9 +237,10 @@ def _replace_content(document: Document, page: Page, stored: str) -> Document:
 
 
 def _content(page: Page, stored: str) -> dict[str, str | int]:
+    extension = file_types.extension_of(page.mime_type)
     return {
         "file": stored,
-        "file_name": url_normalization.file_stem(page.url) + _SUFFIXES[page.mime_type],
+        "file_name": f"{url_normalization.file_stem(page.url)}.{extension}",
         "mime_type": page.mime_type,
         "size_bytes": len(page.body),
         "sha256": page.sha256,

@@ -63,15 +63,8 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
     with transaction.atomic():
         bots.lock(bot)
         changes = _replace_functions(bot, body.functions)
-        FunctionCalling.objects.update_or_create(
-            bot=bot,
-            defaults={
-                "client_id": bot.client_id,
-                "is_enabled": body.is_enabled,
-                "max_calls_per_reply": body.max_calls_per_reply,
-            },
-        )
-        bots.record(bot, "function_calling.updated", by=by, is_enabled=body.is_enabled, **changes)
+        values = body.model_dump(include={"is_enabled", "max_calls_per_reply"})
+        _write_settings(bot, values, by=by, **changes)
     return describe(bot)
 
 
@@ -114,15 +107,15 @@ def update_settings(bot: Bot, *, is_enabled: bool, max_calls_per_reply: int, by:
     """Set whether the bot may call functions, and how many calls per reply."""
     with transaction.atomic():
         bots.lock(bot)
-        calling, _ = FunctionCalling.objects.update_or_create(
-            bot=bot,
-            defaults={
-                "client_id": bot.client_id,
-                "is_enabled": is_enabled,
-                "max_calls_per_reply": max_calls_per_reply,
-            },
-        )
-        _record(bot, calling, by=by)
+        values = {"is_enabled": is_enabled, "max_calls_per_reply": max_calls_per_reply}
+        _write_settings(bot, values, by=by)
+
+
+def _write_settings(bot: Bot, values: dict[str, Any], *, by: User, **changes: list[str]) -> None:
+    calling, _ = FunctionCalling.objects.update_or_create(
+        bot=bot, defaults={"client_id": bot.client_id, **values}
+    )
+    _record(bot, calling, by=by, **changes)
 
 
 def _record(bot: Bot, calling: FunctionCalling | None, *, by: User, **changes: list[str]) -> None:

@@ -51,6 +51,11 @@ _BINARY = (
 )  # fmt: skip
 
 
+def extension_of(mime_type: str) -> str:
+    """The usual extension of files of a type."""
+    return next(name for name, known in _EXTENSIONS.items() if known == mime_type)
+
+
 def sniff(head: bytes, file_name: str) -> str:
     """Detect the MIME type of a file by its first 8 KB.
 
