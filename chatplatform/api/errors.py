@@ -16,6 +16,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_noop
 from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
@@ -58,7 +59,7 @@ class ApiError(Exception):
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
-    detail: ClassVar[str] = "The request couldn't be completed."
+    detail: ClassVar[str | Promise] = "The request couldn't be completed."
     headers: ClassVar[dict[str, str]] = {}
     more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     place: ClassVar[tuple[str, ...]] = ()
