@@ -11,9 +11,11 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import translation
 
+from bots.models import Document
 from bots.testing import make_bot
 from chatplatform import admin_lists
 from chatplatform.api.errors import TooManyFiles
+from chatplatform.testing import run_jobs
 from chats.models import Customer
 from identity.models import SavedView, User
 from identity.services import saved_views
@@ -105,3 +107,20 @@ def test_in_a_procedures_line(ann: Any, reader: Browser) -> None:
     assert 'id="procedures-form" data-refused' in page
     for words in ("Line 1", "has no function"):
         assert words not in page
+
+
+@pytest.mark.usefixtures("own_media")
+def test_of_a_stored_error(ann: Any, reader: Browser) -> None:
+    bot = make_bot(ann.client)
+    path = f"/ai/{bot.pk}/train/document"
+    assert ann.upload(path, files=[SimpleUploadedFile("dots.txt", b"...")]).status_code == 202
+    run_jobs()
+    stored = Document.objects.get().error_message
+    with translation.override("vi"):
+        words = translation.gettext(stored)
+    assert stored != words
+    for page in ("admin:bots_document_changelist", "admin:bots_bot_content"):
+        args = [bot.pk] if page.endswith("content") else []
+        shown = unescape(reader.get(reverse(page, args=args)).content.decode())
+        assert words in shown
+        assert stored not in shown
