@@ -18,10 +18,11 @@ from django.core.paginator import Paginator
 from django.db import DataError
 from django.db.models import Q, QuerySet, UUIDField
 from django.http import HttpRequest
+from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
-from django.utils.text import capfirst, smart_split, unescape_string_literal
-from django.utils.translation import gettext, gettext_noop
+from django.utils.text import capfirst, format_lazy, smart_split, unescape_string_literal
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
@@ -57,12 +58,19 @@ class NoSuchList(ApiError):
 
 
 class TooLongSearch(ApiError):
-    detail = f"Search for up to {MAX_SEARCH_WORDS} words and {MAX_SEARCH_CHARS} characters."
+    detail = format_lazy(
+        gettext_lazy("Search for up to {words} words and {characters} characters."),
+        words=MAX_SEARCH_WORDS,
+        characters=MAX_SEARCH_CHARS,
+    )
 
 
 class TooManyRows(ApiError):
     code, status = "too_many_rows", 409
-    detail = f"You can export up to {MAX_EXPORTED:,} rows. Filter the list first."
+
+    def __init__(self) -> None:
+        words = gettext("You can export up to %(count)s rows. Filter the list first.")
+        super().__init__(words % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
 
 
 @dataclass(frozen=True)

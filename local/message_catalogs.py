@@ -34,7 +34,7 @@ _SOURCES = (
 _FUNCTIONS = {
     "gettext": None, "gettext_lazy": None, "gettext_noop": None,
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
-    "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2),
+    "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2), "ExtractError": (2,),
 }  # fmt: skip
 _APPS = ("desk", "widget")
 _DJANGO = ("conf", "contrib/admin", "contrib/auth")

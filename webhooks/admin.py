@@ -339,7 +339,7 @@ class WebhookConfigAdmin(TenantAdmin):
             try:
                 was_off = endpoints.switch_on(row, by=request.user)
             except ApiError as exc:
-                messages.error(request, f"{row}: {exc}")
+                messages.error(request, f"{row}: {gettext(str(exc))}")
             else:
                 words = gettext("%(webhook)s is on.")
                 if not was_off:
@@ -352,7 +352,7 @@ class WebhookConfigAdmin(TenantAdmin):
             try:
                 deliveries.queue_test(row)
             except ApiError as exc:
-                messages.error(request, f"{row}: {exc}")
+                messages.error(request, f"{row}: {gettext(str(exc))}")
             else:
                 words = gettext("Test sent to %(webhook)s. See the result under Deliveries.")
                 messages.success(request, words % {"webhook": row})

@@ -25,6 +25,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, Literal
 
+from django.utils.translation import gettext
+
 MAX_STEPS = 40
 # The maximum number of choices, and of characters in a choice, as for customer-info fields.
 MAX_CHOICES, MAX_CHOICE = 50, 100
@@ -49,7 +51,7 @@ class WrongProcedure(ValueError):
     """The text is not a valid procedure; the message names the line and what is wrong."""
 
     def __init__(self, line: int, words: str) -> None:
-        super().__init__(f"Line {line}: {words}")
+        super().__init__(gettext("Line %(line)s: %(words)s") % {"line": line, "words": words})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +96,14 @@ def parse(text: str) -> tuple[Step, ...]:
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        raise WrongProcedure(1, "Write at least one step.")
+        raise WrongProcedure(1, gettext("Write at least one step."))
     if len(lines) > MAX_STEPS:
-        raise WrongProcedure(lines[-1].number, f"A procedure has at most {MAX_STEPS} steps.")
+        words = gettext("A procedure has at most %(count)s steps.")
+        raise WrongProcedure(lines[-1].number, words % {"count": MAX_STEPS})
     steps: list[Step] = []
     rest = _block(lines, 0, lines[0].indent, steps)
     if rest < len(lines):
-        raise WrongProcedure(lines[rest].number, "Indent it like the steps above it.")
+        raise WrongProcedure(lines[rest].number, gettext("Indent it like the steps above it."))
     _check_references(steps)
     return tuple(steps)
 
@@ -142,7 +145,7 @@ def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
         steps.append(_step(_Line(line.number, line.indent, inline)))
         return at + 1
     if at + 1 >= len(lines) or lines[at + 1].indent <= line.indent:
-        raise WrongProcedure(line.number, "Indent the steps below it.")
+        raise WrongProcedure(line.number, gettext("Indent the steps below it."))
     return _block(lines, at + 1, lines[at + 1].indent, steps)
 
 
@@ -172,44 +175,47 @@ def _step(line: _Line) -> Step:
         case "say" | "confirm":
             text = rest.strip().removeprefix(":").strip()
             if not text:
-                raise WrongProcedure(line.number, f"Write what to {what}.")
+                words = gettext("Write what to %(what)s.")
+                raise WrongProcedure(line.number, words % {"what": what})
             return Step("say" if what == "say" else "confirm", line.number, text=text)
         case "hand over" | "end" if not rest.strip(" ."):
             return Step("end" if what == "end" else "hand over", line.number)
     raise WrongProcedure(
-        line.number, "Begin with ask, call, confirm, say, if, else, hand over or end."
+        line.number, gettext("Begin with ask, call, confirm, say, if, else, hand over or end.")
     )
 
 
 def _ask(line: _Line, rest: str) -> Step:
     found = _ASK.fullmatch(rest)
     if not found:
-        raise WrongProcedure(line.number, "Write it like “ask order_number: What's your order?”")
+        words = gettext("Write it like “ask order_number: What's your order?”")
+        raise WrongProcedure(line.number, words)
     name, kind, text = found[1], (found[2] or "text").strip(), found[3].strip()
     options: tuple[str, ...] = ()
     if kind.lower().startswith("one of"):
         options = tuple(part.strip() for part in kind[6:].lstrip(": ").split(",") if part.strip())
         kind = "select"
         if not 2 <= len({option.casefold() for option in options}) == len(options) <= MAX_CHOICES:
-            words = f"List 2 to {MAX_CHOICES} different choices."
-            raise WrongProcedure(line.number, words)
+            words = gettext("List 2 to %(count)s different choices.")
+            raise WrongProcedure(line.number, words % {"count": MAX_CHOICES})
         if any(len(option) > MAX_CHOICE for option in options):
-            raise WrongProcedure(line.number, f"A choice has at most {MAX_CHOICE} characters.")
+            words = gettext("A choice has at most %(count)s characters.")
+            raise WrongProcedure(line.number, words % {"count": MAX_CHOICE})
     elif kind.lower() not in _TYPES:
-        raise WrongProcedure(
-            line.number, "Write text, number, email, phone, date or “one of: a, b” in brackets."
-        )
+        words = gettext("Write text, number, email, phone, date or “one of: a, b” in brackets.")
+        raise WrongProcedure(line.number, words)
     return Step("ask", line.number, text=text, name=name, type=kind.lower(), options=options)
 
 
 def _call(line: _Line, rest: str) -> Step:
     found = _CALL.fullmatch(rest.rstrip(" ."))
     if not found:
-        raise WrongProcedure(line.number, "Write it like “call find_order”.")
+        raise WrongProcedure(line.number, gettext("Write it like “call find_order”."))
     given = found[2] or ""
     arguments = {match[1]: match[2] for match in _WITH.finditer(given)}
     if given and _WITH.sub("", given).strip():
-        raise WrongProcedure(line.number, "Write values like “with order_id = {order_number}”.")
+        words = gettext("Write values like “with order_id = {order_number}”.")
+        raise WrongProcedure(line.number, words)
     return Step("call", line.number, name=found[1], arguments=arguments)
 
 
@@ -219,15 +225,16 @@ def _check_references(steps: list[Step]) -> None:
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
         if failed and failed[1] not in known:
-            raise WrongProcedure(step.line, f"No earlier step calls {failed[1]}.")
+            words = gettext("No earlier step calls %(name)s.")
+            raise WrongProcedure(step.line, words % {"name": failed[1]})
         for text in (step.text, *step.arguments.values()):
             for reference in _PLACE.findall(text):
                 root = reference.partition(".")[0]
                 if root not in known:
-                    words = (
-                        f"{{{root}}} has no value yet. Ask for it or call it in an earlier step."
+                    words = gettext(
+                        "{%(name)s} has no value yet. Ask for it or call it in an earlier step."
                     )
-                    raise WrongProcedure(step.line, words)
+                    raise WrongProcedure(step.line, words % {"name": root})
         if step.kind in {"ask", "call"}:
             known.add(step.name)
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from bots.services import bots, uploaded_pictures
@@ -63,7 +64,9 @@ def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
             setattr(locked, f"banner_{name}", _one_line(value or "") if is_text else value)
         begins, ends = locked.banner_valid_from, locked.banner_valid_to
         if begins and ends and begins >= ends:
-            raise Invalid.field("body", "valid_to", msg="Must be after the start date.")
+            raise Invalid.field(
+                "body", "valid_to", msg=gettext_noop("Must be after the start date.")
+            )
         locked.save(update_fields=[*(f"banner_{name}" for name in changes), "updated_at"])
         bots.record(bot, "banner.updated", by=by, fields=sorted(changes))
     return for_bot(locked)

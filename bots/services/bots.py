@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.services import engines, supported_languages
@@ -38,7 +39,10 @@ WITH_DEFAULT_FIELD = ("terms", "engaging_message")
 
 class BotLimit(ApiError):
     code, status = "bot_limit", 409
-    detail = f"You can have up to {MAX_BOTS} bots. Delete one first."
+    detail = format_lazy(
+        gettext_lazy("You can have up to {count} bots. Delete one first."),
+        count=MAX_BOTS,
+    )
 
 
 class DeleteNotAvailable(ApiError):
@@ -288,7 +292,7 @@ def check_supported_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str |
     """Raise 422 for a language that is not in the bot's list; a bot without a list accepts any."""
     for code in codes:
         if bot.languages and code not in bot.languages:
-            raise Invalid.field(*at, code, msg="Not one of the bot's languages.")
+            raise Invalid.field(*at, code, msg=gettext_noop("Not one of the bot's languages."))
 
 
 def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
@@ -334,7 +338,8 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
 def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
     texts, language = getattr(bot, name), bot.default_language
     if texts.get(language, "") not in {before.get(language, ""), text}:
-        raise Invalid.field("body", f"{name}_default", msg=f"Must differ from the text in {name}.")
+        words = gettext("Must differ from the text in %(name)s.") % {"name": name}
+        raise Invalid.field("body", f"{name}_default", msg=words)
     setattr(bot, name, _with_text(texts, language, text))
 
 

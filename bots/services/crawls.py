@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.ingest import crawler, url_normalization
 from bots.ingest.crawler import KnownPage, Limits, Outcome, Page
@@ -32,24 +33,30 @@ PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
 MESSAGES = {
-    "blocked": "This address isn't allowed.",
-    "other_host": "The page redirects to another website. Add that address instead.",
-    "too_many_redirects": "The page redirects too often.",
-    "robots": "The site's robots.txt doesn't allow reading this page.",
-    "robots_unreachable": "The site's robots.txt couldn't be read, so its pages were skipped.",
-    "noindex": "The page asks not to be indexed.",
-    "unsupported_type": "Pages of this type aren't supported.",
-    "too_large": "The page is over 2 MB.",
-    "not_found": "There's no page at this address.",
-    "http_error": "The site returned an error.",
-    "timeout": "The site didn't respond in time.",
-    "connection_failed": "The site couldn't be reached.",
-    "malformed": "The page couldn't be read.",
-    "empty": "The page has no text.",
+    "blocked": gettext_noop("This address isn't allowed."),
+    "other_host": gettext_noop("The page redirects to another website. Add that address instead."),
+    "too_many_redirects": gettext_noop("The page redirects too often."),
+    "robots": gettext_noop("The site's robots.txt doesn't allow reading this page."),
+    "robots_unreachable": gettext_noop(
+        "The site's robots.txt couldn't be read, so its pages were skipped."
+    ),
+    "noindex": gettext_noop("The page asks not to be indexed."),
+    "unsupported_type": gettext_noop("Pages of this type aren't supported."),
+    "too_large": gettext_noop("The page is over 2 MB."),
+    "not_found": gettext_noop("There's no page at this address."),
+    "http_error": gettext_noop("The site returned an error."),
+    "timeout": gettext_noop("The site didn't respond in time."),
+    "connection_failed": gettext_noop("The site couldn't be reached."),
+    "malformed": gettext_noop("The page couldn't be read."),
+    "empty": gettext_noop("The page has no text."),
     "bot_limit": f"A bot can have up to {MAX_PAGES_OF_BOT:,} web pages.",
-    "no_page_trained": "None of the pages could be used. See the reason for each page.",
-    "interrupted": "Reading was interrupted too often. Try again.",
-    FilesUnavailable.code: "File storage was unavailable for over an hour. Try again.",
+    "no_page_trained": gettext_noop(
+        "None of the pages could be used. See the reason for each page."
+    ),
+    "interrupted": gettext_noop("Reading was interrupted too often. Try again."),
+    FilesUnavailable.code: gettext_noop(
+        "File storage was unavailable for over an hour. Try again."
+    ),
 }
 
 
@@ -386,5 +393,5 @@ def _fail(web_url_id: int, reason: str) -> int:
     ).update(
         status=WebUrlStatus.FAILED,
         error_code=reason,
-        error_message=MESSAGES.get(reason, "The page couldn't be used."),
+        error_message=MESSAGES.get(reason, gettext_noop("The page couldn't be used.")),
     )

@@ -13,7 +13,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.ingest.extraction import file_types
 from bots.ingest.extraction.document import ExtractError
@@ -50,7 +51,10 @@ QUEUED: dict[str, Any] = {
 
 class DocumentLimit(ApiError):
     code, status = "document_limit", 409
-    detail = f"A bot can have up to {MAX_DOCUMENTS} documents. Delete some first."
+    detail = format_lazy(
+        gettext_lazy("A bot can have up to {count} documents. Delete some first."),
+        count=MAX_DOCUMENTS,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,8 @@ def _none_accepted(refused: Sequence[RefusedFile]) -> ApiError:
 
 def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
-        raise TooLarge(f"Files can be up to {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
+        words = gettext("Files can be up to %(count)s MB.")
+        raise TooLarge(words % {"count": settings.MAX_UPLOAD_BYTES // 1_000_000})
     try:
         return file_types.sniff(file.read(file_types.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:
@@ -246,7 +251,9 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
             document = _lock_with_bot(bot, document_id)
             duplicates = uploaded_documents(bot).filter(sha256=stored.sha256)
             if duplicates.exclude(pk=document.pk).exists():
-                raise Invalid.field("body", "files", 0, msg="The bot already has this file.")
+                raise Invalid.field(
+                    "body", "files", 0, msg=gettext_noop("The bot already has this file.")
+                )
             # A running training of the old version finds the document queued and stores nothing.
             document_changes.change(
                 document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC)
@@ -342,7 +349,7 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
         ends = changes.get("valid_to", drafted.valid_to)
         if begins and ends and begins >= ends:
             raise Invalid.field(
-                "body", "valid_to", msg=("The end date must be after the start date.")
+                "body", "valid_to", msg=gettext_noop("The end date must be after the start date.")
             )
         if changes != before:
             document_changes.change(document, changes)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from bots.engine import argument_schemas, request_templates
 from bots.models import Bot, Function, FunctionCalling
@@ -80,10 +81,12 @@ def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
         rows = list(Function.objects.filter(bot=bot).order_by("position"))
         existing = next((row for row in rows if row.name == function.name), None)
         if existing and (is_new or existing.mcp_server_id):
-            raise Invalid.field("body", "name", msg="Another function already has this name.")
+            raise Invalid.field(
+                "body", "name", msg=gettext_noop("Another function already has this name.")
+            )
         if existing is None and len(rows) >= MAX_FUNCTIONS:
-            words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
-            raise Invalid.field("body", "functions", msg=words)
+            words = gettext("A bot can have up to %(count)s functions. Delete one first.")
+            raise Invalid.field("body", "functions", msg=words % {"count": MAX_FUNCTIONS})
         position = existing.position if existing else (rows[-1].position + 1 if rows else 0)
         _store(bot, function, existing, position=position, place=0)
         calling, _ = FunctionCalling.objects.get_or_create(
@@ -155,11 +158,12 @@ def _check_against_tools(bot: Bot, names: set[str]) -> None:
     tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
     tool_names = set(tools.values_list("name", flat=True))
     if names & tool_names:
-        words = f"A tool of an MCP server has the name {sorted(names & tool_names)[0]}."
-        raise Invalid.field("body", "functions", msg=words)
+        words = gettext("A tool of an MCP server has the name %(name)s.")
+        name = min(names & tool_names)
+        raise Invalid.field("body", "functions", msg=words % {"name": name})
     if len(names | tool_names) > MAX_FUNCTIONS:
-        words = f"A bot can have up to {MAX_FUNCTIONS} functions, tools of MCP servers included."
-        raise Invalid.field("body", "functions", msg=words)
+        words = gettext("A bot can have up to %(count)s functions, tools of MCP servers included.")
+        raise Invalid.field("body", "functions", msg=words % {"count": MAX_FUNCTIONS})
 
 
 def _store(
@@ -193,14 +197,19 @@ def _merged_secret_headers(
         ):
             raise _invalid(
                 position, "secret_headers",
-                msg="The address has a new host. Enter the secret headers again, or send {}.",
+                msg=gettext_noop(
+                    "The address has a new host. Enter the secret headers again, or send {}."
+                ),
             )  # fmt: skip
     if headers and not egress.keeps_secrets(function.http.url, purpose="function"):
-        raise _invalid(position, "secret_headers", msg="Secret headers require an https address.")
+        raise _invalid(
+            position, "secret_headers", msg=gettext_noop("Secret headers require an https address.")
+        )
     if {name.lower() for name in headers} & {name.lower() for name in function.http.headers}:
         raise _invalid(
-            position, "secret_headers", msg=("A header can't be both secret and not secret.")
-        )
+            position, "secret_headers",
+            msg=gettext_noop("A header can't be both secret and not secret."),
+        )  # fmt: skip
     return headers
 
 
@@ -212,15 +221,17 @@ def _check(position: int, function: FunctionDTO) -> None:
         raise _invalid(position, "parameters", msg=str(error)) from error
     names = set(function.parameters.get("properties", ()))
     if names & request_templates.BOUND:
-        name = sorted(names & request_templates.BOUND)[0]
-        raise _invalid(position, "parameters", msg=f"{name} is filled in by the platform")
+        words = gettext("%(name)s is filled in by the platform")
+        name = min(names & request_templates.BOUND)
+        raise _invalid(position, "parameters", msg=words % {"name": name})
     _check_names(position, "url", names, lambda: request_templates.url_names(function.http.url))
     if not function.http.body_template:
         return
     if function.http.method in _BODILESS:
         raise _invalid(
-            position, "http", "body_template", msg=("GET and DELETE requests have no body")
-        )
+            position, "http", "body_template",
+            msg=gettext_noop("GET and DELETE requests have no body"),
+        )  # fmt: skip
     _check_names(
         position,
         "body_template",
@@ -235,10 +246,8 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     except request_templates.InvalidTemplate as error:
         raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
-        name = sorted(unknown)[0]
-        raise _invalid(
-            position, "http", field, msg=f"{name} is not among the parameters' properties"
-        )
+        words = gettext("%(name)s is not among the parameters' properties")
+        raise _invalid(position, "http", field, msg=words % {"name": min(unknown)})
 
 
 def _invalid(position: int, *field: str, msg: str, type: str = "value_error") -> Invalid:

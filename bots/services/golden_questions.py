@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from bots.models import (
     Bot,
@@ -26,7 +27,10 @@ MAX_QUESTIONS = 100
 
 class GoldenLimit(ApiError):
     code, status = "golden_limit", 409
-    detail = f"A bot can have up to {MAX_QUESTIONS} test questions. Delete one first."
+    detail = format_lazy(
+        gettext_lazy("A bot can have up to {count} test questions. Delete one first."),
+        count=MAX_QUESTIONS,
+    )
 
 
 class GoldenExists(ApiError):

@@ -4,6 +4,7 @@ import time
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from bots.engine import request_templates, text_tasks
 from bots.engine.types import EngineError, Usage
@@ -142,10 +143,12 @@ def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
     is_moved = request_templates.origin(row.base_url) != request_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
         raise Invalid.field(
-            "body", "api_key", msg="The address has a new host. Enter the key again, or remove it."
+            "body",
+            "api_key",
+            msg=gettext_noop("The address has a new host. Enter the key again, or remove it."),
         )
     if key and not egress.keeps_secrets(body.base_url, purpose="model"):
-        raise Invalid.field("body", "api_key", msg="A key requires an https address.")
+        raise Invalid.field("body", "api_key", msg=gettext_noop("A key requires an https address."))
     return key
 
 
@@ -154,7 +157,9 @@ def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
     # A price of 0 that the platform's staff has set may be sent again.
     if price < 1 and not by.is_superuser and (row._state.adding or row.credits_per_1000_tokens):
         raise Invalid.field(
-            "body", "credits_per_1000_tokens", msg="Only platform staff can set less than 1."
+            "body",
+            "credits_per_1000_tokens",
+            msg=gettext_noop("Only platform staff can set less than 1."),
         )
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.engine import argument_schemas, request_templates
 from bots.engine.mcp_client import McpError, McpSession, McpTool
@@ -33,7 +34,10 @@ _MAX_DESCRIPTION = 1_000
 
 class McpLimit(ApiError):
     code, status = "mcp_limit", 409
-    detail = f"A bot can have up to {MAX_SERVERS} MCP servers. Remove one first."
+    detail = format_lazy(
+        gettext_lazy("A bot can have up to {count} MCP servers. Remove one first."),
+        count=MAX_SERVERS,
+    )
 
 
 class McpUnusable(ApiError):
@@ -168,7 +172,7 @@ def _fill(row: McpServer, body: McpServerRequest) -> None:
         raise Invalid.field("body", "token", msg=message)
     require_address(url, "url", purpose="function")
     if token and not egress.keeps_secrets(url, purpose="function"):
-        raise Invalid.field("body", "token", msg="A token requires an https address.")
+        raise Invalid.field("body", "token", msg=gettext_noop("A token requires an https address."))
     row.url, row.token = url, token
     if body.name:
         row.name = " ".join(body.name.split())
@@ -178,7 +182,9 @@ def _fill(row: McpServer, body: McpServerRequest) -> None:
 
 def _check_name(row: McpServer, others: QuerySet[McpServer]) -> None:
     if others.filter(name=row.name).exists():
-        raise Invalid.field("body", "name", msg="Another server already has this name.")
+        raise Invalid.field(
+            "body", "name", msg=gettext_noop("Another server already has this name.")
+        )
 
 
 def _listed(row: McpServer) -> list[McpTool]:
@@ -218,8 +224,8 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
     if len(chosen) < len(choices):
         raise Invalid.field("body", "allowed", msg="Choose each tool once.")
     if len(used_names) + len(chosen) > MAX_FUNCTIONS:
-        message = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
-        raise Invalid.field("body", "allowed", msg=message)
+        message = gettext("A bot can have up to %(count)s functions. Delete one first.")
+        raise Invalid.field("body", "allowed", msg=message % {"count": MAX_FUNCTIONS})
     for place, choice in enumerate(choices):
         tool = offered.get(choice.name)
         _check_choice(place, choice, tool)
@@ -239,12 +245,14 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
 def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None) -> None:
     where = ("body", "allowed", place)
     if tool is None:
-        raise Invalid.field(*where, "name", msg="The server has no tool of this name.")
+        raise Invalid.field(
+            *where, "name", msg=gettext_noop("The server has no tool of this name.")
+        )
     if tool["problem"]:
         message = f"The bot can't use this tool. {tool['problem']}"
         raise Invalid.field(*where, "name", msg=message)
     if choice.version and choice.version != tool["version"]:
-        message = "The tool has changed since you looked at it. Look at it again."
+        message = gettext_noop("The tool has changed since you looked at it. Look at it again.")
         raise Invalid.field(*where, "version", msg=message)
 
 

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from bots.engine import procedures
 from bots.engine.procedures import Step, WrongProcedure
 from bots.engine.tools import Tool
@@ -55,7 +57,8 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
             steps = procedures.parse(procedure.steps)
             for step in procedures.called(steps):
                 if step.name not in functions:
-                    raise WrongProcedure(step.line, f"The bot has no function {step.name}.")
+                    words = gettext("The bot has no function %(name)s.")
+                    raise WrongProcedure(step.line, words % {"name": step.name})
         except WrongProcedure as error:
             raise Invalid.field("body", "procedures", position, "steps", msg=str(error)) from error
     stored = body.model_dump(mode="json")["procedures"]

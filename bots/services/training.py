@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
+from django.utils.translation import gettext_noop
 
 from bots.ingest import chunking, extraction
 from bots.ingest.chunking import Piece
@@ -91,10 +92,10 @@ def fail(document_id: int, *, code: str, message: str) -> None:
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
     """Mark a document as failed after its job's last attempt, in the job's final transaction."""
-    code, message = "interrupted", "Reading was interrupted too often. Try again."
+    code, message = "interrupted", gettext_noop("Reading was interrupted too often. Try again.")
     if cause:
         code = cause.code
-        message = "File storage was unavailable for over an hour. Try again."
+        message = gettext_noop("File storage was unavailable for over an hour. Try again.")
     failed = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
         status=DocumentStatus.FAILED, error_code=code, error_message=message
     )
@@ -128,8 +129,7 @@ def _read(document: Document) -> ExtractedText:
                 path, file_name=document.file_name, default_language=default
             )
     except FileNotFoundError as exc:
-        message = "The file is missing. Upload it again."
-        raise ExtractError("file_missing", message) from exc
+        raise ExtractError("file_missing", "The file is missing. Upload it again.") from exc
 
 
 def _store(document: Document, split: SplitDocument) -> None:

@@ -57,7 +57,7 @@ def stored(file: Any, *, largest_side: int = 0) -> Iterator[StoredPicture]:
 
 def _reencoded(file: Any, largest_side: int) -> image_reencoding.Picture:
     if not isinstance(file, UploadedFile):
-        raise Invalid.field("body", "file", msg="Send a file.")
+        raise Invalid.field("body", "file", msg=gettext_noop("Send a file."))
     if (file.size or 0) > MAX_BANNER_BYTES:
         raise PictureTooLarge
     try:

@@ -6,7 +6,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, CharField, Count, Prefetch, Q, QuerySet, Value, When
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from bots.ingest import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
@@ -34,7 +35,10 @@ MAX_DUE = 500
 
 class WebUrlLimit(ApiError):
     code, status = "web_url_limit", 409
-    detail = f"A bot can have up to {MAX_WEB_URLS} websites. Delete one first."
+    detail = format_lazy(
+        gettext_lazy("A bot can have up to {count} websites. Delete one first."),
+        count=MAX_WEB_URLS,
+    )
 
 
 class WebUrlExists(ApiError):
@@ -217,7 +221,7 @@ def _normalized(url: str) -> str:
     require_address(url, "url", purpose="crawl")
     normalized = url_normalization.normalized(url)
     if normalized is None:
-        raise Invalid.field("body", "url", msg="Must be an http or https address.")
+        raise Invalid.field("body", "url", msg=gettext_noop("Must be an http or https address."))
     return normalized
 
 

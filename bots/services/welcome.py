@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils.translation import gettext_noop
 
 from bots.language.normalization import QUESTION_MARKS, fold
 from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
@@ -84,7 +85,11 @@ def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
         question = (row.language, fold(row.question))
         if question in seen:
             raise Invalid.field(
-                "body", "questions", row.position, "question", msg="This is already in the list."
+                "body",
+                "questions",
+                row.position,
+                "question",
+                msg=gettext_noop("This is already in the list."),
             )
         seen.add(question)
 

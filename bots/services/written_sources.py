@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext_noop
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
 from bots.services import bots, document_changes, documents
@@ -51,7 +52,8 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> D
         _refuse_duplicate(rows, columns)
         limit = LIMITS[columns["source"]]
         if rows.count() >= limit:
-            raise DocumentLimit(f"A bot can have up to {limit:,} of these. Delete some first.")
+            words = gettext("A bot can have up to %(count)s of these. Delete some first.")
+            raise DocumentLimit(words % {"count": number_format(limit, force_grouping=True)})
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
         documents.record(document, "created", by=by)

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext
 from pydantic import (
     AfterValidator,
     Discriminator,
@@ -42,14 +42,16 @@ def _host(text: str) -> str:
     try:
         ascii_name = bare.encode("idna").decode()
     except UnicodeError as exc:
-        raise ValueError(f"{text.strip()[:60]!r} is not a host name") from exc
+        words = gettext("“%(text)s” is not a host name")
+        raise ValueError(words % {"text": text.strip()[:60]}) from exc
     labels = ascii_name.split(".")
     if len(ascii_name) > MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
-        raise ValueError(f"{text.strip()[:60]!r} is not a host name: no scheme, port or path")
+        words = gettext("“%(text)s” is not a host name: no scheme, port or path")
+        raise ValueError(words % {"text": text.strip()[:60]})
     if bare == name:
         return ascii_name
     if len(labels) < 2:
-        raise ValueError("a wildcard needs a domain below it: *.example.com")
+        raise ValueError(gettext("a wildcard needs a domain below it: *.example.com"))
     return f"*.{ascii_name}"
 
 
@@ -62,7 +64,7 @@ def _hosts(text: str) -> str:
 
 def _distinct(codes: list[str]) -> list[str]:
     if len(set(codes)) != len(codes):
-        raise ValueError("must not name a language twice")
+        raise ValueError(gettext("must not name a language twice"))
     return codes
 
 

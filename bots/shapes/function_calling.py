@@ -4,6 +4,7 @@ import re
 import uuid
 from typing import Annotated, Any, Literal
 
+from django.utils.translation import gettext
 from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
@@ -36,13 +37,16 @@ _RESERVED_HEADERS = frozenset(
 def _headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
-            raise ValueError(f"{name[:60]!r} is not the name of a header")
+            raise ValueError(
+                gettext("“%(name)s” is not the name of a header") % {"name": name[:60]}
+            )
         if name.lower() in _RESERVED_HEADERS:
-            raise ValueError(f"{name} is set by the platform")
+            raise ValueError(gettext("%(name)s is set by the platform") % {"name": name})
         if not _HEADER_VALUE.fullmatch(value):
-            raise ValueError(f"{name} needs 1 to 2,000 printable ASCII characters on one line")
+            words = gettext("%(name)s needs 1 to 2,000 printable ASCII characters on one line")
+            raise ValueError(words % {"name": name})
     if len({name.lower() for name in headers}) != len(headers):
-        raise ValueError("must not name a header twice")
+        raise ValueError(gettext("must not name a header twice"))
     return headers
 
 
@@ -192,7 +196,7 @@ class FunctionCallingConfigDTO(Shape):
     @model_validator(mode="after")
     def _names_differ(self) -> "FunctionCallingConfigDTO":
         if len({function.name for function in self.functions}) != len(self.functions):
-            raise ValueError("each function needs a name of its own")
+            raise ValueError(gettext("each function needs a name of its own"))
         return self
 
     @classmethod

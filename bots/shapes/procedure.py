@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from bots.models import Bot
@@ -77,7 +78,7 @@ class Procedures(Shape):
     def _names_differ(self) -> "Procedures":
         names = {procedure.name.casefold() for procedure in self.procedures}
         if len(names) != len(self.procedures):
-            raise ValueError("each procedure needs a name of its own")
+            raise ValueError(gettext("each procedure needs a name of its own"))
         return self
 
     @classmethod

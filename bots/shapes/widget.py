@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
+from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
@@ -126,10 +127,10 @@ class CustomerInfoField(Shape):
     @model_validator(mode="after")
     def _options_for_select(self) -> Self:
         if bool(self.options) != (self.type == "select"):
-            raise ValueError("options are for type select, and needed there")
+            raise ValueError(gettext("options are for type select, and needed there"))
         values = [option.value for option in self.options]
         if len(set(values)) != len(values):
-            raise ValueError("options must not hold a value twice")
+            raise ValueError(gettext("options must not hold a value twice"))
         return self
 
 
@@ -156,7 +157,7 @@ class CustomerInfoFields(Shape):
     def _names_differ(self) -> Self:
         names = [field.name for field in self.fields]
         if len(set(names)) != len(names):
-            raise ValueError("fields must not hold a name twice")
+            raise ValueError(gettext("fields must not hold a name twice"))
         return self
 
     @classmethod
@@ -240,7 +241,7 @@ class ShownBetween(Shape):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
-            raise ValueError("valid_to must lie after valid_from")
+            raise ValueError(gettext("valid_to must lie after valid_from"))
         return self
 
 

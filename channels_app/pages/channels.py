@@ -406,7 +406,7 @@ def _refusal_words(exc: ApiError) -> str:
             "This authorization has expired or was already used. Connect again."
         ),
     }  # fmt: skip
-    return words.get(type(exc), str(exc))
+    return words.get(type(exc)) or gettext(str(exc))
 
 
 def _costs(card: Card) -> str:

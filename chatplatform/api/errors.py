@@ -16,7 +16,8 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.translation import gettext_noop
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_noop
 from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
@@ -58,7 +59,7 @@ class ApiError(Exception):
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
-    detail: ClassVar[str] = "The request couldn't be completed."
+    detail: ClassVar[str | Promise] = "The request couldn't be completed."
     headers: ClassVar[dict[str, str]] = {}
     more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     place: ClassVar[tuple[str, ...]] = ()
@@ -151,7 +152,8 @@ class TooManyFiles(ApiError):
     code, status = "too_many_files", 400
 
     def __init__(self) -> None:
-        super().__init__(f"Send up to {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request.")
+        words = gettext("Send up to %(count)s files in a request.")
+        super().__init__(words % {"count": settings.DATA_UPLOAD_MAX_NUMBER_FILES})
 
 
 class HeadersTooLarge(ApiError):
@@ -284,37 +286,42 @@ def _unavailable(exc: Exception, detail: str, *, seconds: int) -> HttpResponse:
 
 # Django's error handlers, for failures outside of operations and for the site's pages.
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _for_reader(request, render(exception))
+    return _for_reader(request, lambda: render(exception))
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    detail, malformed = gettext_noop("Nothing found at this address."), ""
-    if parameter := routing.malformed_parameter(request.path_info):
-        malformed = f" The path's {parameter} is malformed."
-    return _for_reader(request, error_response(404, f"{detail}{malformed}"))
+    def render_404() -> HttpResponse:
+        detail = gettext("Nothing found at this address.")
+        if parameter := routing.malformed_parameter(request.path_info):
+            malformed = gettext("The path's %(parameter)s is malformed.")
+            detail = f"{detail} {malformed % {'parameter': parameter}}"
+        return error_response(404, detail)
+
+    return _for_reader(request, render_404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _for_reader(request, error_response(500, _FAULT))
+    return _for_reader(request, lambda: error_response(500, _FAULT))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     detail = gettext_noop("This page has expired. Go back, reload it, and submit the form again.")
-    return _for_reader(request, error_response(403, detail, "csrf_failed"))
+    return _for_reader(request, lambda: error_response(403, detail, "csrf_failed"))
 
 
-def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
+def _for_reader(request: HttpRequest, render_json: Callable[[], HttpResponse]) -> HttpResponse:
     """The error as an HTML page if a browser requested a page; errors of operations, and errors for
     other programs, stay JSON."""
     is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
-        return refusal
-    body = orjson.loads(refusal.content)
+        return render_json()
     # The site's middleware has set the reader's language. Elsewhere the browser's header decides:
     # the database, which stores the language, may be down.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
-        context = {**body, "detail": translation.gettext(body["detail"])}
+        refusal = render_json()
+        body = orjson.loads(refusal.content)
+        context = {**body, "detail": gettext(body["detail"])}
         # The error page needs the request to offer to end an impersonation.
         for_page = request if hasattr(request, "viewed_by") else None
         text = render_to_string("error.html", {**context, "status": refusal.status_code}, for_page)

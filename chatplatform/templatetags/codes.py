@@ -101,6 +101,12 @@ def humanize_code(code: object) -> str:
     return translated_label(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
 
 
+def error_words(message: str, code: str) -> str:
+    """The stored English message of an error in the reader's language; its code in words if there
+    is no message."""
+    return gettext(message) if message else humanize_code(code)
+
+
 def translated_label(text: str) -> str:
     """A spelled-out name or state, or its clearer label in `LABELS`, in the reader's language."""
     return gettext(LABELS.get(text, text))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self, get_args
 
+from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from chatplatform.api.shapes import Language, Shape, Text, example, read_only
@@ -91,12 +92,15 @@ class PlatformWord(Shape):
         limit = _MAX_CHARS.get(self.name, MAX_TEXT)
         for language, text in self.own.items():
             if len(text) > limit:
-                raise ValueError(f"own.{language} must have at most {limit} characters")
+                words = gettext("%(field)s must have at most %(limit)s characters")
+                raise ValueError(words % {"field": f"own.{language}", "limit": limit})
             if self.name in _MAX_CHARS and _URL.search(text):
-                raise ValueError(f"own.{language} must not contain a URL")
+                words = gettext("%(field)s must not contain a URL")
+                raise ValueError(words % {"field": f"own.{language}"})
             placeholder = _PLACEHOLDERS.get(self.name)
             if placeholder and text.strip() and placeholder not in text:
-                raise ValueError(f"own.{language} must contain {placeholder}")
+                words = gettext("%(field)s must contain %(placeholder)s")
+                raise ValueError(words % {"field": f"own.{language}", "placeholder": placeholder})
         return self
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.db.models.base import ModelState
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform import ids
 from chatplatform.api.errors import Invalid, NotFound, first_or_404
@@ -48,7 +49,7 @@ def create(
     _check_bot(client, scope, bot_id)
     _check_scope(scope, daily_credits=daily_credits, mcp_write=mcp_write)
     if expires_at and expires_at <= timezone.now():
-        raise Invalid.field("body", "expires_at", msg="Must be in the future.")
+        raise Invalid.field("body", "expires_at", msg=gettext_noop("Must be in the future."))
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
     with transaction.atomic():
         key = ApiKey.objects.create(
@@ -83,7 +84,9 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
                 raise Invalid.field(
                     "body",
                     "allowed_domain",
-                    msg="Add at least one allowed website. Without one, the key doesn't work.",
+                    msg=gettext_noop(
+                        "Add at least one allowed website. Without one, the key doesn't work."
+                    ),
                 )
     return created
 
@@ -168,7 +171,9 @@ def _find(prefix: str) -> ApiKey | None:
 def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
     if bot_id is None:
         if scope == KeyScope.PUBLIC:
-            raise Invalid.field("body", "bot_id", msg="A public key works for one bot. Choose it.")
+            raise Invalid.field(
+                "body", "bot_id", msg=gettext_noop("A public key works for one bot. Choose it.")
+            )
         return
     if not bots().exists(client, bot_id):
         raise NotFound("This bot doesn't exist.", field="bot_id")
@@ -177,9 +182,13 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
 def _check_scope(scope: str, *, daily_credits: int | None, mcp_write: bool) -> None:
     """Raise a 422 if keys of this scope cannot have these settings."""
     if daily_credits is not None and scope != KeyScope.PUBLIC:
-        raise Invalid.field("body", "daily_credits", msg="Only public keys have a daily limit.")
+        raise Invalid.field(
+            "body", "daily_credits", msg=gettext_noop("Only public keys have a daily limit.")
+        )
     if mcp_write and scope != KeyScope.SECRET:
-        raise Invalid.field("body", "mcp_write", msg="MCP clients can't use public keys.")
+        raise Invalid.field(
+            "body", "mcp_write", msg=gettext_noop("MCP clients can't use public keys.")
+        )
 
 
 def _record_use(key: ApiKey) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from django.db.models import QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
@@ -21,7 +23,10 @@ _CHUNK_ROWS = 2_000
 
 class TooManyEvents(ApiError):
     code, status = "too_many_events", 409
-    detail = f"You can export up to {MAX_EXPORTED:,} rows. Choose a shorter period."
+
+    def __init__(self) -> None:
+        words = gettext("You can export up to %(count)s rows. Choose a shorter period.")
+        super().__init__(words % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
 
 
 def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent]:

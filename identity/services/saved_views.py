@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.db.models import Q
 from django.http import QueryDict
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy
 
 from chatplatform.api.errors import ApiError, Forbidden
 from identity.models import SavedView, User
@@ -19,7 +21,10 @@ _MIN_LENGTH = 3
 
 class TooManyViews(ApiError):
     code, status = "too_many_views", 409
-    detail = f"You can have up to {MAX_VIEWS} saved views of this list. Delete one first."
+    detail = format_lazy(
+        gettext_lazy("You can have up to {count} saved views of this list. Delete one first."),
+        count=MAX_VIEWS,
+    )
 
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:

@@ -219,7 +219,9 @@ def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
         email=user.email, password=current, address=current_address()
     )
     if authenticated is None:
-        raise Invalid.field("body", "current_password", msg="This is not your password.")
+        raise Invalid.field(
+            "body", "current_password", msg=gettext_noop("This is not your password.")
+        )
     with transaction.atomic():
         return tokens.issue(set_own_password(authenticated, new))
 

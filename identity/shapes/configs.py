@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from chatplatform.api.shapes import InRequest, Language, Shape, Text, read_only, without_default
@@ -38,7 +40,9 @@ class DayHours(Shape):
     @model_validator(mode="after")
     def _opens_before_it_closes(self) -> Self:
         if self.opens >= self.closes:
-            raise ValueError("must open before it closes; hours over midnight are two entries")
+            raise ValueError(
+                gettext("must open before it closes; hours over midnight are two entries")
+            )
         return self
 
 
@@ -50,21 +54,22 @@ class BusinessHours(DayHours):
 
 def _sorted_day(hours: list[DayHours]) -> list[DayHours]:
     hours = sorted(hours, key=lambda entry: entry.opens)
-    _check_no_overlap("that day", hours)
+    _check_no_overlap(gettext("that day"), hours)
     return hours
 
 
 def _sorted_week(hours: list[BusinessHours]) -> list[BusinessHours]:
     hours = sorted(hours, key=lambda entry: (entry.weekday, entry.opens))
     for weekday, entries in itertools.groupby(hours, key=lambda entry: entry.weekday):
-        _check_no_overlap(f"weekday {weekday}", list(entries))
+        _check_no_overlap(WEEKDAYS[weekday], list(entries))
     return hours
 
 
-def _check_no_overlap(day: str, hours: Sequence[DayHours]) -> None:
+def _check_no_overlap(day: object, hours: Sequence[DayHours]) -> None:
     for earlier, later in itertools.pairwise(hours):
         if later.opens < earlier.closes:
-            raise ValueError(f"hours of {day} overlap at {later.opens}")
+            words = gettext("hours of %(day)s overlap at %(time)s")
+            raise ValueError(words % {"day": day, "time": later.opens})
 
 
 def _iso_date(text: str) -> str:
@@ -94,7 +99,7 @@ def _sorted_holidays(holidays: list[Holiday]) -> list[Holiday]:
     holidays = sorted(holidays, key=lambda holiday: holiday.date)
     for earlier, later in itertools.pairwise(holidays):
         if earlier.date == later.date:
-            raise ValueError(f"must not contain {later.date} twice")
+            raise ValueError(gettext("must not contain %(date)s twice") % {"date": later.date})
     return holidays
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext
 from pydantic import AfterValidator, Field
 
 from chatplatform.api.shapes import Text
@@ -16,7 +17,7 @@ def _email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError as exc:
-        raise ValueError("must be an email address") from exc
+        raise ValueError(gettext("must be an email address")) from exc
     return text.lower()
 
 
@@ -29,14 +30,14 @@ def time_zones() -> frozenset[str]:
 
 def _timezone(name: str) -> str:
     if name not in time_zones():
-        raise ValueError("must be a time zone of the IANA database")
+        raise ValueError(gettext("must be a time zone of the IANA database"))
     return name
 
 
 def _not_blank(text: str) -> str:
     text = text.strip()
     if not text:
-        raise ValueError("must not be blank")
+        raise ValueError(gettext("must not be blank"))
     return text
 
 

@@ -14,7 +14,8 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone, translation
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from pydantic import ValidationError
 
 from chatplatform import jobs, media
@@ -25,7 +26,7 @@ from chats.models import Conversation
 from identity.models import Client, User
 from identity.services import audit
 from reports.models import Export, ExportStatus
-from reports.services import adhoc, chat_sql, periods, table_writer
+from reports.services import adhoc, chat_sql, formatting, periods, table_writer
 from reports.shapes import adhoc as shapes
 
 # How long a large export is kept, and how long a link to it is valid.
@@ -42,7 +43,10 @@ _LINK_SALT = "reports.export"
 
 class TooManyExports(ApiError):
     code, status = "too_many_exports", 409
-    detail = f"You already have {MAX_EXPORTS} large exports. Each is deleted after a day."
+    detail = format_lazy(
+        gettext_lazy("You already have {count} large exports. Each is deleted after a day."),
+        count=MAX_EXPORTS,
+    )
 
 
 class ExportFailed(ApiError):
@@ -68,10 +72,11 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     else:
         rows = chosen.count()
     if param.format == "xlsx" and rows > table_writer.XLSX_ROWS:
-        msg = (
-            f"This report has {rows:,} rows, and a sheet can have {table_writer.XLSX_ROWS:,}."
-            " Export as CSV instead."
+        words = gettext(
+            "This report has %(rows)s rows, and a sheet can have %(limit)s. Export as CSV instead."
         )
+        limit = formatting.number(table_writer.XLSX_ROWS)
+        msg = words % {"rows": formatting.number(rows), "limit": limit}
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_INLINE_LIMIT:
         file = _write(param, _pages(client, param))

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from bots.models import Bot
 from chatplatform.api.errors import Invalid
@@ -48,7 +49,8 @@ def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> sh
     """The overview of a client or of one bot; 422 for a period of more than `MAX_DAYS`."""
     period = periods.resolve(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
-        raise Invalid.field("query", "date_from", msg=f"Choose a period of up to {MAX_DAYS} days.")
+        words = gettext("Choose a period of up to %(count)s days.") % {"count": MAX_DAYS}
+        raise Invalid.field("query", "date_from", msg=words)
     tables = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
     before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(

@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
@@ -38,7 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         body = MuteWarningDto.model_validate({"code": request.POST.get("code"), "until": until})
     except ValidationError:
-        messages.error(request, "There is no such warning.")
+        messages.error(request, gettext("There is no such warning."))
     else:
         mutes.mute(client, body.code, until=until, by=user)
     return redirect(path_to("warnings"))

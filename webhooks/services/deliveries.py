@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
@@ -38,9 +39,12 @@ MAX_COUNTED = 10_000
 
 class TooManyTests(ApiError):
     code, status = "too_many_requests", 429
-    detail = (
-        f"You can send one test at a time and {MAX_TESTS_PER_MINUTE} per minute for each webhook."
-        " Try again later."
+    detail = format_lazy(
+        gettext_lazy(
+            "You can send one test at a time and {count} per minute for each webhook."
+            " Try again later."
+        ),
+        count=MAX_TESTS_PER_MINUTE,
     )
     headers: ClassVar[dict[str, str]] = {"Retry-After": "15"}
 
@@ -128,9 +132,11 @@ def enqueue_replay(
     now = timezone.now()
     until = min(body.created_to or now, now)
     if body.created_from < now - RETENTION:
-        raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
+        raise Invalid.field("body", "created_from", msg=gettext_noop("At most 30 days ago."))
     if until <= body.created_from:
-        raise Invalid.field("body", "created_to", msg="Must be later than created_from.")
+        raise Invalid.field(
+            "body", "created_to", msg=gettext_noop("Must be later than created_from.")
+        )
     jobs.enqueue(
         "webhooks.replay_range",
         client_id=config.client_id,

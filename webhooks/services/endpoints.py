@@ -8,6 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from chatplatform import egress, signatures
 from chatplatform.api.errors import ApiError, Invalid, NotFound, require, require_address
@@ -24,7 +26,10 @@ _SETTINGS = frozenset({"url", "event_types", "description", "is_active"})
 
 class TooManyEndpoints(ApiError):
     code, status = "too_many_endpoints", 409
-    detail = f"You can have up to {MAX_ENDPOINTS} webhooks. Delete one first."
+    detail = format_lazy(
+        gettext_lazy("You can have up to {count} webhooks. Delete one first."),
+        count=MAX_ENDPOINTS,
+    )
 
 
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
@@ -189,4 +194,4 @@ def _without_query(url: str) -> str:
 def _check_url(url: str) -> None:
     require_address(url, "url", purpose="webhook")
     if not egress.keeps_secrets(url, purpose="webhook"):
-        raise Invalid.field("body", "url", msg="Use an https URL.", type="insecure")
+        raise Invalid.field("body", "url", msg=gettext_noop("Use an https URL."), type="insecure")

@@ -65,7 +65,7 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
             raise ExtractError("timeout", "The file took too long to read.") from None
         raise ExtractError("too_large", "The file took too much memory to read.") from None
     if "code" in data:
-        raise ExtractError(data["code"], data["message"])
+        raise ExtractError(**data)
     sections = tuple(Section(**section) for section in data.pop("sections"))
     return ExtractedText(sections=sections, **data)
 

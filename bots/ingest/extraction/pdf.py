@@ -112,8 +112,10 @@ def _readable(
     spaced = [_spaced_lines(lines) for lines in pages]
     unspaced = {n for n in numbers if not spaced[n]} - empty
     if unspaced and len(unspaced | empty) == len(pages):
-        message = "Its text has no spaces between words. Save it again, or as a Word file."
-        raise ExtractError("unreadable", message)
+        raise ExtractError(
+            "unreadable",
+            "Its text has no spaces between words. Save it again, or as a Word file.",
+        )
     missing = (
         (damaged, "couldn't be read in full because the file is damaged there"),
         (empty.difference(damaged), "have no text and may be scanned or damaged"),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
 from bots.models import Bot, Document
@@ -19,7 +20,7 @@ from identity.models import User
 from identity.services import credits
 
 _ALL = tuple(GroupStatus)
-_NO_WORDS = "Write the question yourself. The customer's message doesn't contain one."
+_NO_WORDS = gettext_noop("Write the question yourself. The customer's message doesn't contain one.")
 
 
 def get(bot: Bot, group_id: int) -> QuestionGroup:
