@@ -97,6 +97,8 @@ CLEAR = "/ExtGState << /G << /ca 0 >> >>"
         (f"0 0 .6 rg {BAR} {SECRET}", {}),
         (f"{SECRET} 1 1 1 rg {BAR}", {}),
         (f"{SECRET} {BAR}", {}),
+        (f"{SECRET} 60 697.6 82 11.4 re f", {}),
+        (f"{SECRET} 1 g 59 697 84 11 re f", {}),
         (f"0 0 10 10 re W n {SECRET}", {}),
         (f"/G gs {SECRET}", {"resources": CLEAR}),
         (text(60, 700, "SECRET words", 0.5), {}),

@@ -19,6 +19,10 @@ from bots.ingest.extraction import pdf_layout
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
 # A text is visible if one color of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
+# The part of a line's height, from its base line, that a bar over its letters hides completely.
+_LOW_PART = 0.1, 0.45
+# The pixels of the letters at both ends that a bar may leave out if the text has more than that.
+_EDGE, _WIDE = 2, 12
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
 # In points: how far above and below its middle a rule is drawn.
@@ -287,8 +291,13 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     if picture is None:
         return True
     x, y, width, height = span.page_bbox
-    width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
+    if span.page_bbox == span.bbox:
+        # The edges of a bar over the letters may lie in their box, but not in its lower part.
+        low, high = _LOW_PART
+        width, y, height = pdf_layout.width_of(span), y + low * height, (high - low) * height
     columns, rows = frame.on(picture, (x, y, width, height))
+    if len(columns) > _WIDE:
+        columns = columns[_EDGE:-_EDGE]
     lowest, highest = [255] * 3, [0] * 3
     parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row, ())))
     for at, part in parts:
