@@ -97,6 +97,8 @@ CLEAR = "/ExtGState << /G << /ca 0 >> >>"
         (f"0 0 .6 rg {BAR} {SECRET}", {}),
         (f"{SECRET} 1 1 1 rg {BAR}", {}),
         (f"{SECRET} {BAR}", {}),
+        (f"{SECRET} 60 697.6 82 11.4 re f", {}),
+        (f"{SECRET} 1 g 59 697 84 11 re f", {}),
         (f"0 0 10 10 re W n {SECRET}", {}),
         (f"/G gs {SECRET}", {"resources": CLEAR}),
         (text(60, 700, "SECRET words", 0.5), {}),
@@ -121,6 +123,23 @@ CLEAR = "/ExtGState << /G << /ca 0 >> >>"
 def test_text_that_nobody_sees(tmp_path: Path, hidden: str, more: dict[str, Any]) -> None:
     page = f"{text(60, 780, TEA)} q {hidden} Q {text(60, 600, 'It is served at noon.')}"
     assert read(tmp_path, pdf(page, **more)) == f"{TEA}\nIt is served at noon."
+
+
+@pytest.mark.parametrize(
+    "bar", ["0 g 125 697 47 12 re f", "1 g 125.5 697.5 46 11 re f", "12 w 125 703 m 172 703 l S"]
+)
+def test_covered_words_in_a_line(tmp_path: Path, bar: str) -> None:
+    line = text(60, 700, "The owner is SECRET, and he pays.")
+    page = f"{text(60, 780, TEA)} q {line} {bar} Q"
+    shown = read(tmp_path, pdf(page))
+    assert "SECRET" not in shown
+    assert shown.startswith(f"{TEA}\nThe owner is ")
+    assert shown.endswith(" and he pays.")
+
+
+def test_a_name_with_a_gap_is_not_covered(tmp_path: Path) -> None:
+    line = text(60, 700, "Name                    Anton Berg                   (owner)")
+    assert "Anton Berg" in read(tmp_path, pdf(f"{text(60, 780, TEA)} {line}"))
 
 
 SEEN = text(60, 700, "SEEN words of the page")

@@ -75,8 +75,9 @@ def test_a_refusal_is_not_stored(server):
 
 @pytest.mark.parametrize(
     "key",
-    ["", "x" * 256, "a\tb", "é", "<string>", "string", "<your-key-here>", "{{idempotencyKey}}"],
-)
+    ["", "x" * 256, "a\tb", "é", "<string>", "string", "<your-key-here>", "{{idempotencyKey}}",
+     "undefined", "None"],
+)  # fmt: skip
 def test_wrong_key_is_refused(server, key):
     reply = server.post("/ai/client/chat", CHAT, **{"Idempotency-Key": key})
     assert reply.status_code == 422

@@ -239,7 +239,7 @@ def _pages(
             damaged.add(number)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
-        spans = visible_text.spans(number, spans, rules)
+        spans, rules = visible_text.spans(number, spans, rules)
         spans = pdf_spaces.with_spaces(document, number, spans)
         lines = pdf_layout.pieces(spans, rules)
         lines = [

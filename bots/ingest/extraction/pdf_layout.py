@@ -52,6 +52,7 @@ _MAX_LONE, _MAX_FIRST = 12, 4
 # A box that is more than this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
+_WORD = re.compile(r"\S+")
 # This many spaces separate cells. If a line has only one such gap, the gap needs the second number
 # of spaces, since it may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
@@ -93,6 +94,10 @@ class Line:
         return replace(self, text=text)
 
 
+# A level rule: its y, and the x of both ends.
+Level = tuple[float, float, float]
+
+
 @dataclass(frozen=True)
 class Rules:
     """The rules of a page, which may separate the cells of a table.
@@ -105,13 +110,15 @@ class Rules:
     level: tuple[tuple[float, float, float], ...] = ()
     # Level rules that are drawn alone: they are not edges of boxes or letters.
     thin: tuple[tuple[float, float, float], ...] = ()
+    # Bars over words of a line, given by their middle like level rules.
+    bars: tuple[Level, ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
-        """The text of a line with STRUCK in place of each letter that a rule crosses out."""
+        """The text of a line with STRUCK for each letter that a rule or a bar hides."""
         low, high = (line.y + part * line.size for part in _STRUCK)
         crossing = [
             (start, end)
-            for y, start, end in self.thin
+            for y, start, end in (*self.thin, *self.bars)
             if low < y < high and line.x - line.size < start and end < line.end + line.size
         ]
         if not crossing:
@@ -208,6 +215,17 @@ def width_of(span: Any) -> float:
     """The width of an upright span; its box is sometimes many times too wide."""
     width, letters = float(span.bbox[2]), sum(span.char_widths)
     return letters if 0 < letters * _TOO_WIDE < width else width
+
+
+def words(span: Any) -> Iterator[tuple[str, float, float]]:
+    """The words of an upright span with both ends; none if their places are unsure."""
+    turn, line = _upright(span)
+    difference = sum(span.char_widths) - (line.end - line.x)
+    if turn or len(span.char_widths) != len(line.text) or abs(difference) > ALIGNED:
+        return
+    edges = list(accumulate(_widths(line, span.char_widths), initial=line.x))
+    for word in _WORD.finditer(line.text):
+        yield word[0], edges[word.start()], edges[word.end()]
 
 
 def _upright(span: Any) -> tuple[int, Line]:

@@ -8,8 +8,10 @@ viewers, pypdf changes it first.
 
 import hashlib
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from bots.ingest.extraction import pdf_layout
@@ -19,6 +21,12 @@ from bots.ingest.extraction import pdf_layout
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
 # A text is visible if one color of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
+# The part of a line's height, from its base line, that a bar over its letters hides completely.
+_LOW_PART = 0.1, 0.45
+# The pixels of the letters at both ends that a bar may leave out if the text has more than that.
+_EDGE, _WIDE = 2, 12
+# Matches pixels of one color that are too many to be between letters.
+_RUN = re.compile(rb"(.)\1{9}", re.DOTALL)
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
 # In points: how far above and below its middle a rule is drawn.
@@ -210,14 +218,16 @@ class VisibleText:
         # Fonts with visible letters on an earlier page, which this machine can therefore draw.
         self._drawn_fonts = set[str]()
 
-    def spans(self, number: int, spans: Iterable[Any], drawn: pdf_layout.Rules) -> list[Any]:
-        """The visible spans of a page."""
+    def spans(
+        self, number: int, spans: Iterable[Any], drawn: pdf_layout.Rules
+    ) -> tuple[list[Any], pdf_layout.Rules]:
+        """The visible spans of a page, and its rules with the bars over words of these spans."""
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):
-            return spans
+            return spans, drawn
         frame = _frame(self._reader.pages[number])
         if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
-            return spans
+            return spans, drawn
         picture = _drawn(self._document, number, frame)
         ruled = _ruled(picture, frame, drawn)
         unseen = [
@@ -229,7 +239,11 @@ class VisibleText:
         hidden = {id(span) for span in unseen}
         self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
         hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
-        return [span for span in spans if id(span) not in hidden]
+        spans = [span for span in spans if id(span) not in hidden]
+        # A picture may be a scan, on which a program guessed the places of the words.
+        if not any(True for _ in _drawn_objects(self._reader.pages[number], set())):
+            drawn = replace(drawn, bars=tuple(_bars(picture, frame, spans)))
+        return spans, drawn
 
     def _unseen_without_groups(
         self, number: int, spans: list[Any], frame: _Frame, ruled: _Ruled
@@ -286,9 +300,29 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     """Whether a text is visible: its pixels differ in color. True if there is no picture."""
     if picture is None:
         return True
-    x, y, width, height = span.page_bbox
-    width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
-    columns, rows = frame.on(picture, (x, y, width, height))
+    columns, rows = frame.on(picture, _between_edges(span))
+    if len(columns) > _WIDE:
+        columns = columns[_EDGE:-_EDGE]
+    return _varies(picture, columns, rows, ruled)
+
+
+def _between_edges(span: Any) -> Sequence[float]:
+    """The box of a span, or of the lower part of its letters if it is upright.
+
+    The edges of a bar that hides the letters may lie in their box, but not in this part.
+    """
+    if span.page_bbox != span.bbox:
+        return span.page_bbox  # type: ignore[no-any-return]
+    return _low_part(span, span.bbox[0], pdf_layout.width_of(span))
+
+
+def _low_part(span: Any, left: float, width: float) -> Sequence[float]:
+    _, y, _, size = span.bbox
+    low, high = _LOW_PART
+    return left, y + low * size, width, (high - low) * size
+
+
+def _varies(picture: Any, columns: range, rows: range, ruled: _Ruled) -> bool:
     lowest, highest = [255] * 3, [0] * 3
     parts = ((row, part) for row in rows for part in _outside(columns, ruled.get(row, ())))
     for at, part in parts:
@@ -301,6 +335,24 @@ def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
             if highest[colour] - lowest[colour] >= _CONTRAST:
                 return True
     return False
+
+
+def _bars(picture: Any, frame: _Frame, spans: Iterable[Any]) -> Iterator[pdf_layout.Level]:
+    """The bars over words of visible spans, where the picture has one color.
+
+    Only spans with a long run of one color are looked at.
+    """
+    for span in spans if picture is not None else ():
+        columns, rows = frame.on(picture, _between_edges(span))
+        start = 4 * picture.width * ((rows.start + rows.stop) // 2)
+        line = picture.data[start + 4 * columns.start : start + 4 * columns.stop : 4]
+        if not _RUN.search(line):
+            continue
+        for word, left, right in pdf_layout.words(span):
+            is_long = sum(map(str.isalnum, word)) >= _MIN_LETTERS and max(word) <= _LAST_DRAWN
+            columns, rows = frame.on(picture, _low_part(span, left, right - left))
+            if is_long and not _varies(picture, columns[1:-1], rows, {}):
+                yield span.bbox[1] + sum(_LOW_PART) / 2 * span.bbox[3], left, right
 
 
 def _outside(columns: range, ruled: Iterable[range]) -> Iterator[range]:
