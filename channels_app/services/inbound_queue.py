@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+from django.db import connection as database
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value, Window
 from django.db.models.functions import Cast, Concat, Now, RowNumber
@@ -73,7 +74,7 @@ def store(
         by_account.setdefault(item.account_id, []).append((position, item))
     # Rows and jobs are locked in a fixed order, so that simultaneous callbacks cannot deadlock.
     for account_id, numbered in sorted(by_account.items()):
-        # Rows are stored in the order of the events' times.
+        # Rows are numbered in the order of the events' times.
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
@@ -83,7 +84,7 @@ def store(
         for row in waiting:
             row.is_batched = is_large or row.position in receipts
         # Conflicts are items that another callback is storing at this moment.
-        InboundItem.objects.bulk_create(rows, ignore_conflicts=True)
+        InboundItem.objects.bulk_create(_by_key(rows), ignore_conflicts=True)
         if connection:
             for key in sorted({"" if row.is_batched else row.customer_key for row in waiting}):
                 _enqueue(connection.pk, connection.client_id, key)
@@ -112,6 +113,19 @@ def _rows(
             row.customer_key = customer_key(callback.channel, connection.pk, user_id)
         rows.append(row)
     return rows
+
+
+def _by_key(rows: list[InboundItem]) -> list[InboundItem]:
+    """The rows in the order of their keys, numbered in the order that they had before."""
+    if len(rows) > 1:
+        with database.cursor() as cursor:
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [InboundItem._meta.db_table, len(rows)],
+            )
+            for row, (number,) in zip(rows, cursor.fetchall(), strict=True):
+                row.pk = number
+    return sorted(rows, key=lambda row: row.key)
 
 
 def _received(channel: str, items: Sequence[Item]) -> set[str]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
 
 from bots.testing import make_bot
@@ -29,7 +30,7 @@ from channels_app.tests.helpers import (
 from chatplatform import jobs
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
-from chatplatform.testing import at_once, in_thread, run_before, run_jobs
+from chatplatform.testing import at_once, idle_transaction, in_thread, run_before, run_jobs
 from chats.models import Customer, Message
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
@@ -213,6 +214,45 @@ def test_a_message_repeated_while_it_is_stored_belongs_to_where_it_came_first(no
     assert set(stored.values_list("client", flat=True)) == {page.client_id}
     assert len(texts()) == 12
     assert outcomes() == [Outcome.PROCESSED] * 12
+
+
+def wait_for_blocked(count):
+    """Wait until so many statements wait for a lock."""
+    ends_at = time.monotonic() + 20
+    while time.monotonic() < ends_at:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0] == count:
+                return
+        time.sleep(0.01)
+    raise AssertionError("they do not wait")
+
+
+def test_bodies_with_the_same_items_in_opposite_orders_are_both_received(nobody, page):
+    def receive(*names):
+        parts = [{"message": {"mid": f"m_{name}", "text": name}, "timestamp": 1795226399980}
+                 for name in names]  # fmt: skip
+        return post_signed(nobody, "/socialnet/webhook", batch(*parts))
+
+    # A third body has the item in the middle, so that each has inserted its first before either
+    # comes to its last.
+    with idle_transaction(lambda: receive("B")):
+        callers = [in_thread(lambda: receive("C", "B", "A")), in_thread(lambda: receive(*"ABC"))]
+        wait_for_blocked(len(callers))
+    for thread, _ in callers:
+        thread.join()
+    assert [answers[0].status_code for _, answers in callers] == [200, 200]
+    run_jobs()
+    assert sorted(texts()) == ["A", "B", "C"]
+    assert outcomes() == [Outcome.PROCESSED] * 3
+
+
+def test_messages_of_one_moment_keep_the_order_of_their_body(nobody, page):
+    parts = [{"message": {"mid": f"m_{name}", "text": name}, "timestamp": 1795226399980}
+             for name in "CAB"]  # fmt: skip
+    post_signed(nobody, "/socialnet/webhook", batch(*parts))
+    run_jobs()
+    assert texts() == ["C", "A", "B"]
 
 
 def test_a_message_repeated_at_another_client_stays_that_of_an_erased_connection(
