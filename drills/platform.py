@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx2
+import psycopg
 
 from chatplatform.testing import stub_model
 from chatplatform.testing.stub_model import StubModel
 from drills.releases import python_of
+from local.data_dir import read_urls
 from local.os_processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 OWNER = "owner@demo.example"
+HTML = {"Accept": "text/html"}
 START_SECONDS = 600.0  # on a busy machine; a drill's own limit is for what it measures
 
 
@@ -47,6 +50,17 @@ def environ_of(pid: int) -> dict[str, str]:
     """The environment that a process was started with."""
     pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
     return dict(pair.split("=", 1) for pair in pairs if pair)
+
+
+def log_in(site: httpx2.Client, email: str, password: str, **more: str) -> httpx2.Response:
+    """Send the site's form to sign in; `site` keeps the session."""
+    site.get("/admin/login/")
+    form = {
+        "username": email,
+        "password": password,
+        "csrfmiddlewaretoken": site.cookies["csrftoken"],
+    }
+    return site.post("/admin/login/", data=form | more)
 
 
 class Platform:
@@ -80,6 +94,16 @@ class Platform:
             raise AssertionError(f"the launcher ended by itself: see {self.log.name}")
         return self.client.get("/health").status_code == 200
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def secret(self, name: str) -> str:
+        """What the set-up has stored, such as `demo_password`."""
+        return (self.data / "keys" / name).read_text()
+
     def call(self, method: str, path: str, headers: dict[str, str], **more: Any) -> Any:
         reply = self.client.request(method, path, headers=headers, **more)
         assert reply.status_code < 300, (path, reply.status_code, reply.text)
@@ -90,6 +114,15 @@ class Platform:
         form = {"grant_type": "password", "username": email, "password": password}
         token = self.call("POST", "/identity/token2", {}, data=form)["access_token"]
         return {"Authorization": f"Bearer {token}"}
+
+    @contextmanager
+    def signed_in(self, email: str, password: str = "") -> Iterator[httpx2.Client]:
+        """A person's session on the site; without a password, one of the demo's people."""
+        password = password or self.secret("demo_password")
+        origin = f"http://127.0.0.1:{self.port}"
+        with httpx2.Client(base_url=origin, timeout=90, headers=HTML) as site:
+            assert log_in(site, email, password).status_code == 302
+            yield site
 
     def feed(self, person: dict[str, str]) -> list[dict[str, Any]]:
         """All events of a person's client, oldest first, by their cursor."""
@@ -129,6 +162,37 @@ class Platform:
                 pids += [int(child) for child in children]
         return pids
 
+    def answers(self) -> bool:
+        """Whether the demo's bot answers a usual question."""
+        path, key = "/ai/client/chat", {"API-KEY": self.secret("demo_api_key")}
+        chat = self.call("POST", path, key, json={})["id"]
+        question = {"text": "How many days do I have to return an item?", "reply": "wait"}
+        turn = self.call("POST", f"{path}/{chat}", key, json=question)
+        return bool(turn["status"] == "answered")
+
+    def lasting(self) -> dict[int, str]:
+        """The processes that no request or job begins or ends, with their command lines.
+
+        Of the database's, only one of those that all begin anew if a session of it crashes.
+        """
+        found = {}
+        for pid in self.family():
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                found[pid] = " ".join(command_of(pid))
+        return {
+            pid: command
+            for pid, command in found.items()
+            if " -B -m " not in command
+            and ("walwriter" in command or not command.startswith("postgres: "))
+        }
+
+    def sql(self, statement: str, *values: Any) -> list[Any]:
+        """Run a statement as the application; return its rows."""
+        address = read_urls(self.data)["DATABASE_URL"]
+        with psycopg.connect(address, autocommit=True) as connection:
+            cursor = connection.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+
     def stop(self) -> None:
         self.supervisor.terminate()
         self.supervisor.wait(40)
@@ -143,16 +207,12 @@ class DemoShop(Platform):
         self.model = model
         of_model = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
         super().__init__(folder, **of_model, **environ)
-        self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
-        question = {"text": "How many days do I have to return an item?", "reply": "wait"}
-        wait_until(
-            lambda: self.ask(self.open_chat(), **question)["status"] == "answered",
-            what="an answer", seconds=START_SECONDS,
-        )  # fmt: skip
+        self.key = {"API-KEY": self.secret("demo_api_key")}
+        wait_until(self.answers, what="an answer", seconds=START_SECONDS)
         assert model.requests, "the model was never asked"
 
     def owner(self) -> dict[str, str]:
-        return self.login(OWNER, (self.data / "keys" / "demo_password").read_text())
+        return self.login(OWNER, self.secret("demo_password"))
 
     def open_chat(self) -> str:
         return str(self.call("POST", "/ai/client/chat", self.key, json={})["id"])

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from shutil import which
-from typing import Any
 
 import psycopg
 import pytest
@@ -18,6 +17,7 @@ from chatplatform.testing import s3
 from drills.draw_panels import draw, panels, queries
 from drills.platform import DemoShop, demo_shop, wait_until
 from drills.prometheus import Prometheus, free_ports
+from local.data_dir import read_urls
 from local.parts import PARTS
 
 pytestmark = [
@@ -43,13 +43,7 @@ class Broken:
 
     def __init__(self, shop: DemoShop, files: s3.S3Server) -> None:
         self.shop, self.files = shop, files
-        urls = (shop.data / "urls").read_text().splitlines()
-        self.urls = dict(line.split("=", 1) for line in urls)
-
-    def sql(self, statement: str, *values: Any) -> list[Any]:
-        with psycopg.connect(self.urls["DATABASE_URL"], autocommit=True) as connection:
-            cursor = connection.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
+        self.urls, self.sql = read_urls(shop.data), shop.sql
 
     def ask_in(self, count: int) -> None:
         """Send customers' messages without waiting for replies."""

@@ -8,7 +8,6 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwr
 
 from chatplatform.testing import stub_model
 from chatplatform.testing.stub_model import StubModel
-from drills.platform import OWNER, Platform, wait_until
+from drills.platform import HTML, OWNER, Platform, log_in, wait_until
 
 pytestmark = pytest.mark.timeout(1800)
 PATIENCE = 60_000
@@ -34,7 +33,6 @@ HOSTILE = (
     + "*"
     * 5000
 )
-HTML = {"Accept": "text/html"}
 
 
 class Shop(Platform):
@@ -42,9 +40,6 @@ class Shop(Platform):
 
     browser: Browser
     model: StubModel
-
-    def secret(self, name: str) -> str:
-        return (self.data / "keys" / name).read_text()
 
     def password(self) -> str:
         return self.secret("demo_password")
@@ -62,23 +57,6 @@ class Shop(Platform):
         page = context.new_page()
         page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
         return page
-
-    @contextmanager
-    def signed_in(self, email: str) -> Iterator[httpx2.Client]:
-        """A signed-in session of one of the demo's people."""
-        with httpx2.Client(base_url=self.origin(), timeout=60, headers=HTML) as site:
-            assert log_in(site, email, self.password()).status_code == 302
-            yield site
-
-
-def log_in(site: httpx2.Client, email: str, password: str, **more: str) -> httpx2.Response:
-    site.get("/admin/login/")
-    form = {
-        "username": email,
-        "password": password,
-        "csrfmiddlewaretoken": site.cookies["csrftoken"],
-    }
-    return site.post("/admin/login/", data=form | more)
 
 
 @pytest.fixture(scope="module")
