@@ -51,11 +51,12 @@ _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 # nouns begin with a capital, also if they are glued to the word before.
 _BREAK = re.compile(r"[-–—/]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 _GERMAN_BREAK = re.compile(r"[-–—/]")
-_NO_LETTER = re.compile(r"[\W\d_]+")
+_NUMBER_WITHIN = re.compile(r"[^\W\d_]\d+[^\W\d_]")
+_NO_LETTER, _PUNCTUATION = re.compile(r"[\W\d_]+"), re.compile(r"\W+")
 
 
 def language_of(text: str) -> str:
-    """The language of a page by its frequent words; "" if it cannot be told.
+    """The language of a page by its frequent words; English if it cannot be told.
 
     If none of them is separated, they are looked for within the words.
     """
@@ -70,7 +71,7 @@ def language_of(text: str) -> str:
             for code, listed in _FREQUENT.items()
         }
     best = max(counts, key=lambda code: counts[code])
-    return best if counts[best] >= fewest else ""
+    return best if counts[best] >= fewest else "en"
 
 
 def is_glued(line: str, language: str) -> bool:
@@ -86,22 +87,26 @@ def is_glued(line: str, language: str) -> bool:
 
 
 def _is_glued_word(word: str, language: str) -> bool:
-    parts = _NO_LETTER.split(word)
+    parts = list(filter(None, _NO_LETTER.split(word)))
     letters = "".join(parts).lower()
     if language == "vi":
         return len(letters) >= _MAX_VIETNAMESE and not letters.isascii()
     if len(letters) > max(_MAX_LETTERS, _MAX_LISTED * len(parts)) and language not in _COMPOUNDING:
         return True
-    has_list = language in known_words.LANGUAGES
-    return (
-        has_list
-        and len(letters) >= _MIN_LETTERS
-        and _consists_of_words(letters[:_LOOKED_AT], language)
-    )
+    if len(letters) < _MIN_LETTERS or language not in known_words.LANGUAGES:
+        return False
+    # Words with numbers between them need no frequent word: "Room12costs89euros,breakfast12euros".
+    listed = sum(piece.upper() != piece.lower() for piece in _PUNCTUATION.split(word))
+    count, frequent = _known_words(letters[:_LOOKED_AT], language)
+    has_number = _NUMBER_WITHIN.search(word) is not None
+    return bool(frequent) or (has_number and count >= 2 * listed)
 
 
-def _consists_of_words(text: str, language: str) -> bool:
-    """Whether a text consists of as few known words as a sentence, a frequent one among them."""
+def _known_words(text: str, language: str) -> tuple[int, int]:
+    """The number of known words that a text consists of, and how many of them are frequent.
+
+    0 if they are not as long as those of a sentence, or too many letters belong to none.
+    """
     # For each end: the cost of the cheapest parts up to it, minus their frequent words, the number
     # of parts and that of unknown letters. A known word costs 1, an unknown letter 2.
     best = [(0, 0, 0, 0)]
@@ -117,4 +122,5 @@ def _consists_of_words(text: str, language: str) -> bool:
         best.append(min(found))
     _, frequent, parts, unknown = best[-1]
     is_sentence = parts >= _MIN_WORDS and _MIN_MEAN <= len(text) / parts <= _MAX_MEAN
-    return is_sentence and frequent < 0 and unknown <= _MAX_UNKNOWN * len(text)
+    is_known = unknown <= _MAX_UNKNOWN * len(text)
+    return (parts, -frequent) if is_sentence and is_known else (0, 0)
