@@ -190,8 +190,8 @@ def test_two_tabs_that_send_the_same_words_open_one_chat(
     expect(one.locator(".waiting")).to_contain_text("A new chat")
     screen.wait_for_timeout(300)
     assert len(opened) == 1
-    screen.context.unroute("**/ai/client/chat", hold)
     opened[0].continue_()
+    screen.context.unroute("**/ai/client/chat", hold)
     for widget in (one, two):
         expect(widget.locator(".message.customer .words")).to_have_text(["A new chat"])
         expect(widget.locator(".waiting")).to_have_count(0)
