@@ -282,13 +282,10 @@ export function createChat({ api, store, memory, stash, language }) {
     flush();
   }
 
-  /** Messages wait in the browser until they are stored; only the names of files are kept here. The id for opening a chat
-  is kept with them, so that neither a lost answer and a reload nor another tab that sends them opens a second chat. */
+  /** Messages wait in the browser until they are stored; only the names of files are kept here. */
   function keepOutbox() {
-    const { outbox } = store.state;
     const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
-    const { chat, opening } = memory.read();
-    memory.write({ outbox: outbox.map(kept), ...(outbox.length && !chat && !opening && { opening: crypto.randomUUID() }) });
+    memory.write({ outbox: store.state.outbox.map(kept) });
   }
 
   /** Whether the form before the chat must be filled in first. */
@@ -383,12 +380,11 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** The chat's id; a new chat is opened with the details that the visitor has entered. */
   async function opened() {
-    keepOutbox();
-    const { chat, opening } = memory.read();
-    return chat ?? oneByOne(opening, () => memory.read().chat ?? open(opening));
-  }
-
-  async function open(opening) {
+    const { chat, opening: begun } = memory.read();
+    if (chat) return chat;
+    // The same id is used after a reload, so that a lost answer does not open a second chat.
+    const opening = begun ?? crypto.randomUUID();
+    memory.write({ opening });
     const proof = identity?.proof;
     const body = {
       channel: "web",
@@ -696,12 +692,6 @@ export function createChat({ api, store, memory, stash, language }) {
     hide, hush, typing, ask,
     dismiss: () => set({ teaser: false, problem: null }),
   };
-}
-
-/** The result of `run`. Tabs that share the name run one after another, if the browser has locks for the frame. */
-function oneByOne(name, run) {
-  const held = navigator.locks?.request(name, run);
-  return held?.catch((error) => (error.name === "SecurityError" ? run() : Promise.reject(error))) ?? run();
 }
 
 // Fields of the customer itself, which are not attributes.
