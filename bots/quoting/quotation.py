@@ -44,6 +44,8 @@ _LIKE_THE_BEST = 0.12
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
 # Matches a table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
 _ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
+# Matches the beginning of a numbered line. Numbered lines are steps, of which one alone misleads.
+_STEP = re.compile(r"\s*\(?\d{1,3}[.)]\s")
 # Matches the beginning of a command's option, which a description follows.
 _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
@@ -323,8 +325,8 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     """The rows, options or items that contain these sentences, after the list's introduction.
 
     A customer who asks for one price does not want the whole price list. None if the passage has no
-    list, if its best sentence is outside the list, or if the question seems to ask for several
-    items.
+    list, if its best sentence is outside the list, if the list is of numbered steps, or if the
+    question seems to ask for several items.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -333,7 +335,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     is_of_items = len(starts) < 2
     if is_of_items:
         starts = [n for n, line in enumerate(lines) if _is_item(line)]
-    if len(starts) < 2:
+    if len(starts) < 2 or all(_STEP.match(lines[start]) for start in starts):
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
     asked = [_line_of(chunk, position) for position in positions]

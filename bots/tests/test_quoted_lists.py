@@ -145,6 +145,15 @@ def test_of_a_list_the_one_item_that_is_asked_for_is_quoted(question: str, item:
     assert answer(question, boats) == DUTIES[item]
 
 
+@pytest.mark.parametrize("heading", ["How do I reset the router?", "The router"])
+def test_numbered_steps_are_quoted_together(heading: str) -> None:
+    steps = Section(heading, "\n".join([
+        "1. Hold the small button of the router for ten seconds.", "2. Wait for the green lamp.",
+        "3. If the router does not reset, repeat step 1 and call the hotline.",
+    ]))  # fmt: skip
+    assert answer("How do I reset the router?", steps) == steps.text
+
+
 def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> None:
     duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
     boats = Section("Boats", "\n".join([BOATS, *duties]))

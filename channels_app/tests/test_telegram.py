@@ -193,6 +193,19 @@ def test_a_number_that_is_shared_later_is_on_the_card(telegram, agents_chat, nob
     assert Conversation.objects.get().customer.phone == "+84905550002"
 
 
+@pytest.mark.parametrize("words", ["For your kind help", ""])
+def test_a_gift_is_shown_with_its_words(telegram, agents_chat, nobody, words):
+    user = int(telegram.sim.thread(BOT, "an")["user_id"])
+    message = {
+        "message_id": 900, "from": {"id": user}, "chat": {"id": user}, "date": 1795227621,
+        "gift": {"gift": {"id": "5", "star_count": 15}, "text": words},
+    }  # fmt: skip
+    assert post_signed(nobody, HOOK, update(message=message)).status_code == 200
+    run_jobs()
+    shown = Message.objects.filter(sender_type="customer").latest("seq").text
+    assert shown == words if words else shown
+
+
 def test_who_blocks_the_bot_gets_nothing_until_that_ends(telegram, agents_chat):
     telegram.act("gone")
     run_jobs()

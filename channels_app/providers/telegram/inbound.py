@@ -19,10 +19,13 @@ _FILES: dict[str, Any] = {
 # Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
-    "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
+    "chat_shared", "connected_website", "chat_background_set", "boost_added",
 }  # fmt: skip
 # Content that chats cannot show, but whose kind they name.
-_NAMED = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
+_NAMED = (
+    "poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment", "gift",
+    "unique_gift",
+)  # fmt: skip
 
 
 def whole_id(message: Fields, user_id: str) -> str:
@@ -148,7 +151,8 @@ def _file(body: Fields) -> events.InboundFile | None:
 
 
 def _words(body: Fields) -> str:
-    return as_text(body.get("text")) or as_text(body.get("caption"))
+    texts = (body.get("text"), body.get("caption"), as_dict(body.get("gift")).get("text"))
+    return next(filter(None, map(as_text, texts)), "")
 
 
 def _name(person: Fields) -> str:
