@@ -14,10 +14,12 @@ from simulator.client import Client
 
 ACCOUNTS = dict(CHANNELS) | {"telegram": "7100000001"}
 _ITEMS = "SELECT outcome, count(*) FROM channels_app_inbounditem GROUP BY 1"
+# A worker that is killed between a call and its answer leaves a send uncertain, which is not
+# repeated.
 _SENT = (
     "SELECT channel, count(*) FROM channels_app_outboundsend send"
     " JOIN channels_app_channelconnection connection ON connection.id = send.connection_id"
-    " WHERE state = 'sent' GROUP BY 1"
+    " WHERE state IN ('sent', 'uncertain') GROUP BY 1"
 )
 _DEAD = "SELECT name, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY 1"
 
@@ -90,7 +92,7 @@ class Shop:
         return self._count(_ITEMS).get("waiting", 0)
 
     def sent(self) -> int:
-        """The number of messages that the channel's provider has accepted."""
+        """The number of messages that the channel's provider has accepted, or may have."""
         return self._count(_SENT).get(self.channel, 0)
 
     def _count(self, query: str) -> dict[str, int]:
