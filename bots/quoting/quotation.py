@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -309,10 +309,17 @@ def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
     is_question = chunk.sentences[position].rstrip().endswith(QUESTION_MARKS)
     if is_question and is_last and not chunk.answers:
         return False  # a question does not answer itself
-    words = _trimmed(chunk.sentences[position]).split()
     is_only = len(chunk.sentences) == 1
-    # Scripts without spaces have few words however much they say.
-    return is_only or len(words) >= MIN_SENTENCE_WORDS or not chunk.sentences[position].isascii()
+    return is_only or _is_item(chunk.sentences[position]) or _says_enough(chunk.sentences[position])
+
+
+def _says_enough(text: str) -> bool:
+    """Whether a text has enough words to be quoted alone.
+
+    Scripts without spaces have few words however much they say.
+    """
+    text = _trimmed(text)
+    return len(text.split()) >= MIN_SENTENCE_WORDS or not text.isascii()
 
 
 def _trimmed(text: str) -> str:
@@ -325,8 +332,8 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     """The rows, options or items that contain these sentences, after the list's introduction.
 
     A customer who asks for one price does not want the whole price list. None if the passage has no
-    list, if its best sentence is outside the list, if the list is of numbered steps, or if the
-    question seems to ask for several items.
+    list, if its best sentence is outside the list, if the list is of numbered steps or of names,
+    or if the question seems to ask for several items.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -336,6 +343,9 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     if is_of_items:
         starts = [n for n, line in enumerate(lines) if _is_item(line)]
     if len(starts) < 2 or all(_STEP.match(lines[start]) for start in starts):
+        return None
+    # Scores of names hardly differ by the question, but by the names' lengths.
+    if is_of_items and not all(_says_enough(lines[start]) for start in starts):
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
     asked = [_line_of(chunk, position) for position in positions]
@@ -355,8 +365,11 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
 
 
 def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
-    """The index of the line after an entry; a row has one line, other entries reach to `end`."""
-    return start + 1 if _ROW.match(lines[start]) else end
+    """The index of the line after an entry; a row has one line, an item ends with its paragraph,
+    and an option reaches to `end`."""
+    if _ROW.match(lines[start]) or _OPTION.match(lines[start]):
+        return start + 1 if _ROW.match(lines[start]) else end
+    return start + len(list(takewhile(str.strip, lines[start:end])))
 
 
 def _line_of(chunk: IndexedChunk, position: int) -> int:
@@ -377,9 +390,10 @@ def _quote(hit: Hit, best: int) -> str:
     chunk = hit.chunk
     if chunking.count_words(chunk.text) > MAX_WORDS:
         quote = _between(chunk, *_run(chunk.sentences, best))
-        after = chunk.text.partition(quote)[2] + _text_after(chunk, hit.following)
-        rest = _rest_of_list(quote, after)
-        return quote + rest if rest else _shortened(quote)
+        before, _, after = chunk.text.partition(quote)
+        start = _start_of_list(before, quote)
+        rest = _rest_of_list(start + quote, after + _text_after(chunk, hit.following))
+        return start + quote + rest if start or rest else _shortened(quote)
     quote, after = chunk.text, _text_after(chunk, hit.following)
     is_short = chunking.count_words(quote + after) <= MAX_WORDS
     quote += after if is_short else _rest_of_list(quote, after)
@@ -399,6 +413,16 @@ def _text_after(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
     if following.sentences[0] == chunk.sentences[-1]:
         return following.text.removeprefix(following.sentences[0])
     return f"\n\n{following.text}"
+
+
+def _start_of_list(before: str, quote: str) -> str:
+    """The items before a quote that begins with a numbered item; "" if there are none."""
+    start = ""
+    for line in reversed(before.splitlines(keepends=True)):
+        if not _STEP.match(quote) or (line.strip() and not _STEP.match(line)):
+            break
+        start = line + start
+    return start.lstrip()
 
 
 def _rest_of_list(quote: str, after: str) -> str:

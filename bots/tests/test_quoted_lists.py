@@ -154,6 +154,30 @@ def test_numbered_steps_are_quoted_together(heading: str) -> None:
     assert answer("How do I reset the router?", steps) == steps.text
 
 
+def test_numbered_steps_that_exceed_a_quote_are_quoted_from_the_first() -> None:
+    steps = [f"{number}. Hold the {name} button of the router until the lamp is {name}, and then "
+             f"let go of it." for number, name in enumerate(
+                 ("red", "blue", "grey", "brown", "black", "white", "green"), 1)]  # fmt: skip
+    steps[5] = "6. If you do not reset the router with these steps, call the hotline of our shop."
+    section = Section("The router", "\n".join(steps))
+    assert chunking.count_words(section.text) > quotation.MAX_WORDS
+    assert answer("How do I reset the router?", section) == section.text
+
+
+@pytest.mark.parametrize("bullet", ["-", "•"])
+@pytest.mark.parametrize("introduction", ["We accept:\n", ""])
+@pytest.mark.parametrize("name", ["Maestro debit cards", "Maestro"])
+def test_a_list_of_names_is_quoted_whole(bullet: str, introduction: str, name: str) -> None:
+    items = "\n".join(f"{bullet} {item}" for item in ("Visa", name, "Amex"))
+    cards = Section("Paying", introduction + items)
+    assert answer("Which cards do you accept?", cards) == cards.text
+
+
+def test_what_follows_a_list_is_not_part_of_its_last_item() -> None:
+    cards = Section("Paying", "- Visa credit cards\n- Amex credit cards\n\nWe do not take cash.")
+    assert answer("Do you take cash?", cards) == cards.text
+
+
 def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> None:
     duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
     boats = Section("Boats", "\n".join([BOATS, *duties]))
