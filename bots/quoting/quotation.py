@@ -390,8 +390,8 @@ def _quote(hit: Hit, best: int) -> str:
     chunk = hit.chunk
     if chunking.count_words(chunk.text) > MAX_WORDS:
         quote = _between(chunk, *_run(chunk.sentences, best))
-        before, _, after = chunk.text.partition(quote)
-        start = _start_of_list(before, quote)
+        above, _, after = chunk.text.partition(quote)
+        start = _start_of_list(above, quote)
         rest = _rest_of_list(start + quote, after + _text_after(chunk, hit.following))
         return start + quote + rest if start or rest else _shortened(quote)
     quote, after = chunk.text, _text_after(chunk, hit.following)

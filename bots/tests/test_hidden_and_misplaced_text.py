@@ -583,6 +583,7 @@ HIDING_STYLES = [
     "p { display: block } .in { display: none } p { display: block }",
     "/* .in { */ .out, .in /* } */ { color: red; display /**/: none }",
     ".in { display: none } .no::such { display: block }",
+    "p { color: black } .in { color: white; background: white }",
     ".in { display: none } p:hover { text-decoration: none } main .show { display: block }",
 ]
 SHOWING_STYLES = [
@@ -602,6 +603,8 @@ SHOWING_STYLES = [
     ".in { display: none } .in[aria-expanded=true] { display: block }",
     ".in { display: none } h1:hover ~ .in { display: block }",
     "body { visibility: hidden }",
+    ".in { color: black; background: black } .in:hover { color: white }",
+    ".in { color: white; background: white } #one { color: black }",
 ]
 HIDING_LOOKS = [
     "font-size: 0",
@@ -616,6 +619,9 @@ HIDING_LOOKS = [
     "position: fixed; top: -999em",
     "text-indent: -9999px",
     "margin-left: -5000px",
+    "color: #fff; background: white",
+    "background-color: rgb(255, 255, 255); color: hsl(0, 0%, 100%) !important",
+    "color: #123456; background: #123456",
     "height: 0; overflow: hidden",
     "max-height: 0px; overflow-y: clip",
     "display: block; width: 0; overflow: hidden",
@@ -626,6 +632,14 @@ SHOWING_LOOKS = [
     "opacity: .4",
     "opacity: 0; transition: opacity 1s",
     "clip: auto",
+    "color: #fff",
+    "background: white",
+    "color: white; background: #eee",
+    "color: white; background: white url(night.jpg)",
+    "color: white; background-color: white; background-image: url(night.jpg)",
+    "color: white; background: white; text-shadow: 0 0 2px black",
+    "color: #ffffff80; background: #ffffff80",
+    "color: white; background: var(--ground)",
     "clip-path: inset(5%)",
     "clip-path: polygon(0 0, 100% 0, 100% 100%)",
     "left: -20px",
@@ -667,6 +681,17 @@ def test_a_part_outside_of_a_box_without_a_size(tmp_path: Path) -> None:
     part = '<p style="position: absolute">SEEN</p>'
     box = f'<div style="height: 0; overflow: hidden">{part}</div>'
     assert "SEEN" in html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{box}</main>")
+
+
+@pytest.mark.parametrize(
+    "inner", ["<b>SECRET</b>", '<b style="color: black">SEEN</b>', "<a href='/a'>SEEN</a>"]
+)
+def test_parts_of_a_box_whose_letters_have_the_color_of_its_background(
+    tmp_path: Path, inner: str
+) -> None:
+    box = f'<div style="color: white; background: white">SECRET <p>SECRET {inner}</p></div>'
+    text = html(tmp_path, f"<main><h1>Bakery</h1><p>{PLAIN}</p>{box}</main>")
+    assert ("SEEN" in text, "SECRET" in text) == ("SEEN" in inner, False)
 
 
 def test_letters_between_items_without_a_size(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ _UNSEEN = frozenset({"template", "noscript", "script", "style"})
 _STRUCK = frozenset({"del", "s", "strike"})
 # These elements are never removed, since scripts show a hidden page once it is loaded.
 _PAGE = frozenset({"html", "body"})
+# Browsers give these elements a color or a background of their own.
+_COLORED = frozenset({"a", "button", "mark"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
 _NOT_TEXT = frozenset({"nav", "header", "footer", "form", "menu"})
 _BOXES = frozenset(
@@ -43,7 +45,7 @@ def show(tree: Any) -> None:
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     looks = style_sheets.looks(tree)
-    invisible, tiny = set[Any](), set[Any]()
+    invisible, tiny, blended = set[Any](), set[Any](), set[Any]()
     for element in [*tree.iter()]:
         look = looks.get(element, style_sheets.PLAIN)
         if look.is_struck or element.tag in _STRUCK:
@@ -63,10 +65,13 @@ def show(tree: Any) -> None:
         elif look.is_gone or is_closed:
             _remove(element)
         elif element.tag not in _PAGE:
-            for affected, value in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
+            is_blended = False if element.tag in _COLORED else look.is_blended
+            for affected, value in (
+                (invisible, look.is_invisible), (tiny, look.is_tiny), (blended, is_blended),
+            ):  # fmt: skip
                 if element.getparent() in affected if value is None else value:
                     affected.add(element)
-    for element in invisible | tiny:
+    for element in invisible | tiny | blended:
         _empty(element)
     for element in [*tree.iter("span")]:
         if _is_label_of_next(element):

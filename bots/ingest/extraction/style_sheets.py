@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import cssselect2
 import tinycss2
+from tinycss2.color3 import parse_color
 
 from bots.ingest.extraction.document import ExtractError
 
@@ -47,6 +48,8 @@ _SHOWING = frozenset(
 # not.
 _OPEN = re.compile(r"padding|min-|flex|aspect-ratio|inset|block-size|inline-size|all$")
 _NOTHING = frozenset({"none", "initial", "auto", "0", "0px"})
+# Properties that decide whether letters differ from what is behind them.
+_CONTRAST = re.compile(r"color$|background|text-shadow|-webkit-text|(?:.*-)?filter|mix-blend")
 # Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
 # An element with a negative offset of at least this much is outside the page.
@@ -99,6 +102,8 @@ class _Rule(NamedTuple):
 
 
 _OPENING_RULE = _Rule({}, {}, is_opening=True)
+# Added for letters that have another color in some state.
+_RECOLORING_RULE = _Rule({}, {"blended": frozenset()})
 
 
 class Look(NamedTuple):
@@ -108,6 +113,7 @@ class Look(NamedTuple):
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
     is_tiny: bool | None = None  # None: like its parent
+    is_blended: bool | None = None  # its letters have its background's color; None: like its parent
     is_empty: bool = False  # cut off at a height or width of 0, if it is a block
     is_placed: bool = False  # by a position that may be outside of the boxes around it
     can_open: bool = False  # when a visitor hovers, clicks or the like
@@ -292,9 +298,15 @@ def _lengths(pattern: re.Pattern[str], query: str) -> Iterator[float]:
 
 def _declared(nodes: Iterable[Any]) -> _Rule | None:
     rule = _Rule({}, {})
+    colors = dict[str, Any]()
     for node in nodes:
         if node.type == "declaration":
             (rule.important if node.important else rule.normal).update(_read(node))
+            if _CONTRAST.match(node.lower_name):
+                colors[node.lower_name.removesuffix("-color")] = _color(node)
+    if colors:
+        is_blended = [*colors.values()] == 2 * [colors.get("background")] != [None, None]
+        rule.normal["blended"] = frozenset({"yes"} if is_blended else ())
     return rule if rule.normal or rule.important else None
 
 
@@ -306,6 +318,12 @@ def _read(declaration: Any) -> Iterator[tuple[str, frozenset[str]]]:
         yield _PROPERTIES[name], words
     if _OPEN.match(name) and not words <= _NOTHING:
         yield "open", words
+
+
+def _color(declaration: Any) -> Any:
+    """The opaque color that is a declaration's whole value; None if it is anything else."""
+    color = parse_color(_text(declaration.value))
+    return color if isinstance(color, tuple) and color[3] == 1 else None
 
 
 def _word(token: Any) -> str:
@@ -355,6 +373,8 @@ def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
         _add_one(matcher, part, rule._replace(is_opening=is_opening), names)
         if shows and (without := _without_states(part)) != part:
             _add_one(matcher, without, _OPENING_RULE, names)
+        if "blended" in declared and (without := _without_states(part)) != part:
+            _add_one(matcher, without, _RECOLORING_RULE, names)
 
 
 def _parts(selector: str) -> Iterator[list[Any]]:
@@ -454,6 +474,7 @@ def _look(rules: list[_Rule]) -> Look:
         is_struck="line-through" in decoration,
         is_invisible=is_invisible,
         is_tiny=None if "font-size" not in computed else _is_zero(font_size),
+        is_blended=bool(computed["blended"]) if "blended" in computed else None,
         is_empty=is_cut and not is_open and any(map(_is_zero, sizes)),
         is_placed=bool(position & {"absolute", "fixed"}),
         can_open=any(rule.is_opening for rule in rules),
