@@ -206,6 +206,32 @@ def test_a_gift_is_shown_with_its_words(telegram, agents_chat, nobody, words):
     assert shown == words if words else shown
 
 
+@pytest.mark.parametrize(
+    ("shared", "shown"),
+    [
+        (
+            {"users_shared": {"request_id": 1, "users": [
+                {"user_id": 42, "first_name": "Mai", "last_name": "Le", "username": "mai"},
+                {"user_id": 43},
+            ]}},
+            ["Mai Le, @mai", "43"],
+        ),
+        ({"chat_shared": {"request_id": 2, "chat_id": -1007, "title": "Club"}}, ["Club, -1007"]),
+    ],
+)  # fmt: skip
+def test_shared_users_and_chats_are_shown_like_contacts(
+    telegram, agents_chat, nobody, shared, shown
+):
+    user = int(telegram.sim.thread(BOT, "an")["user_id"])
+    message = {
+        "message_id": 900, "from": {"id": user}, "chat": {"id": user}, "date": 1795227621, **shared,
+    }  # fmt: skip
+    assert post_signed(nobody, HOOK, update(message=message)).status_code == 200
+    run_jobs()
+    stored = Message.objects.filter(sender_type="customer").latest("seq").metadata["lines"]
+    assert stored == [{"kind": "contact", "text": text} for text in shown]
+
+
 def test_who_blocks_the_bot_gets_nothing_until_that_ends(telegram, agents_chat):
     telegram.act("gone")
     run_jobs()

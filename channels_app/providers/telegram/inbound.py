@@ -8,6 +8,7 @@ from django.utils import timezone
 from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
+from chats.services.core.channel_context import Line
 
 Fields = dict[str, Any]
 # For each field of a message that may contain a file: the kind of the file.
@@ -18,8 +19,8 @@ _FILES: dict[str, Any] = {
 }  # fmt: skip
 # Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
-    "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
-    "chat_shared", "connected_website", "chat_background_set", "boost_added",
+    "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed",
+    "connected_website", "chat_background_set", "boost_added",
 }  # fmt: skip
 # Content that chats cannot show, but whose kind they name.
 _NAMED = (
@@ -119,18 +120,30 @@ UPDATES: dict[str, Callable[[Fields, Fields, str], events.Item | None]] = {
 
 
 def _content(body: Fields) -> events.Content:
-    venue, card, at = (as_dict(body.get(name)) for name in ("venue", "contact", "location"))
+    venue, at = (as_dict(body.get(name)) for name in ("venue", "location"))
     names = context_lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
     place = place_of(at.get("latitude"), at.get("longitude"), names)
     words = _words(body) or ("" if place else names)
-    about = context_lines.of_contact([_name(card), card.get("phone_number")]) if card else []
-    about += context_lines.of_form(as_dict(body.get("web_app_data")).get("data"))
+    about = _cards(body) + context_lines.of_form(as_dict(body.get("web_app_data")).get("data"))
     file = _file(body)
     emoji = as_dict(body.get("dice")) or ({} if file else as_dict(body.get("sticker")))
     return events.Content(
         text=words or as_text(emoji.get("emoji")), files=[file] if file else [],
         place=place, lines=about,
     )  # fmt: skip
+
+
+def _cards(body: Fields) -> list[Line]:
+    """A line for each contact, user and chat that the customer shared."""
+    contact, chat = (as_dict(body.get(name)) for name in ("contact", "chat_shared"))
+    lines = list[Line]()
+    for card in (contact, *dicts_in(as_dict(body.get("users_shared")).get("users")), chat):
+        # Users and chats have no number. Their names are left out unless the bot asked for them.
+        tag = f"@{card['username']}" if as_text(card.get("username")) else ""
+        ids = (card.get("phone_number"), tag, card.get("user_id"), card.get("chat_id"))
+        names = [_name(card), as_text(card.get("title")), context_lines.first_text(*ids)]
+        lines += context_lines.of_contact(names)
+    return lines
 
 
 def _file(body: Fields) -> events.InboundFile | None:
