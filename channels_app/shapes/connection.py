@@ -299,6 +299,7 @@ class AccountsQuery(Shape):
         None,
         description="The previous response's `next_cursor`; leave it out for the first page.",
         max_length=500,
+        pattern="^[!-~]*$",
     )
     limit: int = Field(
         50, ge=1, le=100, description="The maximum number of accounts on a page, 1 to 100."

@@ -211,6 +211,18 @@ def test_the_list_of_pages_has_pages_of_its_own(socialnet, ann):
     assert len(seen) == len(set(seen)) == 8
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["socialnet/{}/pages", "photoapp/{}/accounts", "chatapp/{}/accounts", "chatapp/{}/templates"],
+)
+def test_a_damaged_cursor_is_refused_before_there_is_an_account(ann, bot, path):
+    path = f"/{path.format(ann.client.pk)}/{bot.pk}"
+    assert ann.get(path).status_code == 409
+    refused = ann.get(f"{path}?cursor=%ff")
+    assert refused.status_code == 422
+    assert refused.json()["detail"][0]["loc"] == ["query", "cursor"]
+
+
 def test_a_page_without_the_task_is_not_offered(socialnet, ann, token):
     socialnet.sim.change_account(OTHER_PAGE, tasks=["ANALYZE"])
     pages = ann.get(socialnet.bot_path("pages")).json()["items"]
