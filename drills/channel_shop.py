@@ -1,18 +1,29 @@
 """A client's bot on a messaging channel of a running platform, and the simulated provider."""
 
+import json
+import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import psycopg
 
-from drills.platform import Platform, wait_until
-from drills.test_channels_by_hand import CHANNELS
+from drills.platform import OWNER, Platform, wait_until
 from local.data_dir import read_urls
+from simulator import defaults
 from simulator.client import Client
 
-ACCOUNTS = dict(CHANNELS) | {"telegram": "7100000001"}
+QUESTION, ANSWER = "How many days do I have to return an item?", "30 days"
+# The accounts of the channels that a person connects by a consent, and of the others.
+CONSENTED = {
+    "socialnet": "1048576000001", "photoapp": "17840000000000001",
+    "chatapp": "1122334455667", "localapp": "3662000000000000001",
+}  # fmt: skip
+ACCOUNTS = CONSENTED | {"telegram": "7100000001"}
+_SIMULATOR = re.compile(r"channel simulator on (http://[^/\s]+)")
 _ITEMS = "SELECT outcome, count(*) FROM channels_app_inbounditem GROUP BY 1"
 # A worker that is killed between a call and its answer leaves a send uncertain, which is not
 # repeated.
@@ -35,34 +46,65 @@ class Shop:
     bot: int = 1
     channel: str = ""
 
+    @classmethod
+    def open(cls, platform: Platform, channel: str = "") -> Self:
+        """The demo client's, once its bot is trained and the simulator runs."""
+        log = Path(platform.log.name)
+        wait_until(lambda: _SIMULATOR.search(log.read_text()), what="the simulator")
+        owner = platform.login(OWNER, platform.secret("demo_password"))
+
+        def is_trained() -> bool:
+            documents = platform.call("GET", "/ai/1/train/document", owner)["items"]
+            return {document["status"] for document in documents} == {"trained", "failed"}
+
+        wait_until(is_trained, what="training")
+        sim = Client(_SIMULATOR.findall(log.read_text())[0])
+        return cls(platform, sim, owner, channel=channel)
+
     @property
     def account(self) -> str:
         return ACCOUNTS[self.channel]
 
+    def path(self, operation: str) -> str:
+        return f"/{self.channel}/{self.client_id}/{operation}"
+
     def call(self, method: str, operation: str, **more: Any) -> Any:
-        path = f"/{self.channel}/{self.client_id}/{operation}"
-        return self.platform.call(method, path, self.owner, **more)
+        return self.platform.call(method, self.path(operation), self.owner, **more)
+
+    def consent(self, *, allow: bool = True) -> dict[str, str]:
+        """The values with which a person returns from a consent."""
+        if self.channel == "chatapp":
+            dialog = f"{self.sim.origin}/www/dialog/oauth?client_id={defaults.app('chatapp').id}"
+            found = re.search("<pre>(.*?)</pre>", self.sim.consent(dialog, allow=allow), re.DOTALL)
+            return dict(json.loads(found[1])) if found else {}
+        body = {"redirect_uri": f"{self.sim.origin}/"}
+        pending = self.call("POST", f"connect/{self.bot}", json=body)
+        back = self.sim.consent(pending["consent_url"], allow=allow)
+        if self.channel == "localapp":
+            back = httpx2.get(back).headers["Location"]
+        return dict(parse_qsl(urlsplit(back).query))
 
     def connect(self) -> None:
-        connect = f"connect/{self.bot}"
+        came = self.consent() if self.channel in CONSENTED else {}
         if self.channel == "localapp":
-            pending = self.call("POST", connect, json={"redirect_uri": f"{self.sim.origin}/"})
-            back = httpx2.get(self.sim.consent(pending["consent_url"])).headers["Location"]
-            assert "status=connected" in back, back
+            assert came["status"] == "connected", came
             return
-        token = self.sim.token(self.channel, self.account * (self.channel == "telegram"))
+        body: dict[str, Any] = {"redirect_uri": f"{self.sim.origin}/", **came}
         if self.channel == "telegram":
-            self.call("POST", connect, json={"token": token})
-            return
-        self.call("POST", "user-token", json={"access_token": token})
+            body = {"token": self.sim.token("telegram", self.account)}
         if self.channel == "chatapp":
-            self.call("POST", connect, json={"phone": {"phone_number_id": self.account}})
-        else:
+            phone = {"phone_number_id": came["phone_number_id"]}
+            body = {
+                "code": came["code"], "business_account_id": came["waba_id"], "phone": phone,
+            }  # fmt: skip
+        self.call("POST", f"connect/{self.bot}", json=body)
+        if self.channel in {"socialnet", "photoapp"}:
             self.call("POST", f"connect_page/{self.bot}", json={"page_id": self.account})
 
     def disconnect(self) -> None:
         has_page = self.channel in {"socialnet", "localapp"}
-        self.call("PUT", f"disconnect{'_page' * has_page}/{self.bot}")
+        done = self.call("PUT", f"disconnect{'_page' * has_page}/{self.bot}")
+        assert done["status"] == "disconnected", done
 
     def messages(self) -> list[dict[str, Any]]:
         """All messages that are stored at the client, newest first."""

@@ -18,7 +18,7 @@ from chatplatform.testing import stub_model
 from chatplatform.testing.stub_model import StubModel
 from drills.releases import python_of
 from local.data_dir import read_urls
-from local.os_processes import free_port
+from local.os_processes import die_with_parent, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 OWNER = "owner@demo.example"
@@ -78,16 +78,20 @@ class Platform:
         self.supervisor = subprocess.Popen(
             [python_of(ROOT), "-m", "local.launcher"],
             cwd=ROOT, env=env, stdout=self.log, stderr=self.log,
+            preexec_fn=die_with_parent(signal.SIGTERM),
         )  # fmt: skip
         limits = httpx2.Limits(max_connections=200)
         self.client = httpx2.Client(
             base_url=f"http://127.0.0.1:{self.port}", timeout=90, limits=limits
         )
         try:
-            wait_until(self._is_up, what="health", seconds=START_SECONDS)
-        except AssertionError:
+            self._wait_until_ready()
+        except BaseException:
             self.stop()
             raise
+
+    def _wait_until_ready(self) -> None:
+        wait_until(self._is_up, what="health", seconds=START_SECONDS)
 
     def _is_up(self) -> bool:
         if self.supervisor.poll() is not None:
@@ -207,9 +211,12 @@ class DemoShop(Platform):
         self.model = model
         of_model = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
         super().__init__(folder, **of_model, **environ)
+
+    def _wait_until_ready(self) -> None:
+        super()._wait_until_ready()
         self.key = {"API-KEY": self.secret("demo_api_key")}
         wait_until(self.answers, what="an answer", seconds=START_SECONDS)
-        assert model.requests, "the model was never asked"
+        assert self.model.requests, "the model was never asked"
 
     def owner(self) -> dict[str, str]:
         return self.login(OWNER, self.secret("demo_password"))
@@ -251,9 +258,5 @@ class DemoShop(Platform):
 @contextmanager
 def demo_shop(folder: Path, **environ: str) -> Iterator[DemoShop]:
     """Start the demo shop and its model."""
-    with stub_model.running() as model:
-        shop = DemoShop(folder, model, **environ)
-        try:
-            yield shop
-        finally:
-            shop.stop()
+    with stub_model.running() as model, DemoShop(folder, model, **environ) as shop:
+        yield shop

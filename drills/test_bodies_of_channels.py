@@ -22,9 +22,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from drills.channel_shop import ACCOUNTS, Shop
+from drills.channel_shop import ACCOUNTS, ANSWER, CONSENTED, QUESTION, Shop
 from drills.platform import Platform, wait_until
-from drills.test_channels_by_hand import ANSWER, CHANNELS, QUESTION, start_walk
 
 pytestmark = pytest.mark.timeout(2400)
 MESSAGES = int(os.environ.get("BODY_MESSAGES", "1000"))
@@ -37,12 +36,8 @@ BURNER = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The demo client, whose bot quotes its documents."""
-    platform = Platform(tmp_path_factory.mktemp("bodies"))
-    try:
-        walk = start_walk(platform, "", "")
-        yield Shop(platform, walk.sim, walk.owner)
-    finally:
-        platform.stop()
+    with Platform(tmp_path_factory.mktemp("bodies")) as platform:
+        yield Shop.open(platform)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +109,7 @@ def check_once_each(shop: Shop, users: list[str]) -> None:
     shop.check_no_faults()
 
 
-@pytest.mark.parametrize("channel", dict(CHANNELS))
+@pytest.mark.parametrize("channel", CONSENTED)
 def test_a_thousand_messages_are_answered_once(demo: Shop, channel: str) -> None:
     shop, ids, stop = replace(demo, channel=channel), dict[str, str](), threading.Event()
     shop.connect()

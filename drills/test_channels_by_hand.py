@@ -1,75 +1,34 @@
 """A customer and an agent go through a whole chat on each channel of the running platform."""
 
 import json
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import pytest
 
-from drills.platform import OWNER, Platform, wait_until
-from simulator import defaults
-from simulator.client import Client
+from drills.channel_shop import ANSWER, CONSENTED, QUESTION, Shop
+from drills.platform import Platform, wait_until
 
 pytestmark = pytest.mark.timeout(1800)
 DAY = 86_400
-QUESTION, ANSWER = "How many days do I have to return an item?", "30 days"
 PICTURE = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63606060"
     "00000004000127349c0a0000000049454e44ae426082"
 )
 
 
-@dataclass
-class Walk:
+class Walk(Shop):
     """A channel of the running platform, with the people on both sides."""
 
-    shop: Platform
-    sim: Client
-    owner: dict[str, str]
-    agent: dict[str, str]
-    channel: str
-    account: str
-
-    def path(self, rest: str) -> str:
-        return f"/{self.channel}/1/{rest}/1"
-
-    def consent(self, *, allow: bool = True) -> dict[str, str]:
-        """The values with which a person returns from a consent."""
-        if self.channel == "chatapp":
-            dialog = f"{self.sim.origin}/www/dialog/oauth?client_id={defaults.app('chatapp').id}"
-            found = re.search("<pre>(.*?)</pre>", self.sim.consent(dialog, allow=allow), re.DOTALL)
-            return dict(json.loads(found[1])) if found else {}
-        body = {"redirect_uri": f"{self.sim.origin}/"}
-        pending = self.shop.call("POST", self.path("connect"), self.owner, json=body)
-        back = self.sim.consent(pending["consent_url"], allow=allow)
-        if self.channel == "localapp":
-            back = httpx2.get(back).headers["Location"]
-        return dict(parse_qsl(urlsplit(back).query))
-
-    def connect(self) -> None:
-        came = self.consent()
-        if self.channel == "localapp":
-            assert came["status"] == "connected", came
-            return
-        body: dict[str, Any] = {"redirect_uri": f"{self.sim.origin}/", **came}
-        if self.channel == "chatapp":
-            phone = {"phone_number_id": came["phone_number_id"]}
-            body = {
-                "code": came["code"], "business_account_id": came["waba_id"], "phone": phone,
-            }  # fmt: skip
-        self.shop.call("POST", self.path("connect"), self.owner, json=body)
-        if self.channel != "chatapp":
-            page = {"page_id": self.account}
-            self.shop.call("POST", self.path("connect_page"), self.owner, json=page)
+    @cached_property
+    def agent(self) -> dict[str, str]:
+        return self.platform.login("amy@demo.example", self.platform.secret("demo_password"))
 
     def is_connected(self) -> bool:
-        path = f"/{self.channel}/1/connection" + ("" if self.channel == "photoapp" else "/1")
-        found = self.shop.call("GET", path, self.owner)
+        path = "connection" + ("" if self.channel == "photoapp" else f"/{self.bot}")
+        found = self.call("GET", path)
         rows = found if isinstance(found, list) else [found]
         return "connected" in [row["status"] for row in rows]
 
@@ -83,13 +42,7 @@ class Walk:
             "chatapp": ("connect", {"phone": {"phone_number_id": self.account}}),
         }[self.channel]
         method = "PUT" if operation == "reconnect_page" else "POST"
-        self.shop.call(method, self.path(operation), self.owner, json=body)
-
-    def disconnect(self) -> None:
-        has_page = self.channel in {"socialnet", "localapp"}
-        body = {"json": {"page_id": self.account}} if self.channel == "socialnet" else {}
-        path = self.path("disconnect_page" if has_page else "disconnect")
-        assert self.shop.call("PUT", path, self.owner, **body)["status"] == "disconnected"
+        self.call(method, f"{operation}/{self.bot}", json=body)
 
     def act(self, kind: str, **values: Any) -> None:
         self.sim.act(self.account, "an", kind, channel=self.channel, **values)
@@ -98,11 +51,13 @@ class Walk:
         """The messages that the customer sees."""
         return list(self.sim.thread(self.account, "an")["messages"])
 
-    def messages(self) -> list[dict[str, Any]]:
+    def thread(self) -> list[dict[str, Any]]:
         """The messages that the platform has, oldest first."""
         query = {"recipient_id": self.customer_id, "limit": 100}
         return list(
-            self.shop.call("GET", self.path("messages"), self.agent, params=query)["items"]
+            self.platform.call("GET", self.path(f"messages/{self.bot}"), self.agent, params=query)[
+                "items"
+            ]
         )[::-1]
 
     @property
@@ -111,8 +66,8 @@ class Walk:
 
     def chat(self) -> dict[str, Any]:
         """The customer's latest chat."""
-        chat_id = self.messages()[-1]["conversation_id"]
-        return dict(self.shop.call("GET", f"/ai/chat/{chat_id}", self.agent))
+        chat_id = self.thread()[-1]["conversation_id"]
+        return dict(self.platform.call("GET", f"/ai/chat/{chat_id}", self.agent))
 
     def ask(self, text: str) -> dict[str, Any]:
         """The customer writes and gets one answer, which is reported as delivered and read."""
@@ -122,12 +77,10 @@ class Walk:
         self.wait_until_read()
         question = next(
             message
-            for message in reversed(self.messages())
+            for message in reversed(self.thread())
             if message["sender"]["type"] == "customer"
         )
-        answers = [
-            message for message in self.messages() if message["in_reply_to"] == question["id"]
-        ]
+        answers = [message for message in self.thread() if message["in_reply_to"] == question["id"]]
         assert [answer["content"][0]["text"] for answer in answers] == [self.shown()[-1]["text"]]
         assert len(self.shown()) == before + 2
         return answers[0]
@@ -135,7 +88,7 @@ class Walk:
     def wait_until_read(self) -> None:
         ours = {"bot", "system", "agent"}
         wait_until(
-            lambda: all(m["status"] in {"read", "failed"} for m in self.messages()
+            lambda: all(m["status"] in {"read", "failed"} for m in self.thread()
                         if m["sender"]["type"] in ours),
             what="the ticks",
         )  # fmt: skip
@@ -143,53 +96,29 @@ class Walk:
     def send(self, status: int = 201, **body: Any) -> dict[str, Any]:
         """Send a message as the agent."""
         message = {"recipient_id": self.customer_id, **body}
-        reply = self.shop.client.post(self.path("messages"), headers=self.agent, json=message)
+        reply = self.platform.client.post(
+            self.path(f"messages/{self.bot}"), headers=self.agent, json=message
+        )
         assert reply.status_code == status, reply.text
         return dict(reply.json())
 
     def wait_for(self, message_id: str, status: str) -> dict[str, Any]:
         def found() -> dict[str, Any]:
-            return next(message for message in self.messages() if message["id"] == message_id)
+            return next(message for message in self.thread() if message["id"] == message_id)
 
         wait_until(lambda: found()["status"] == status, what=f"{message_id} {status}")
         return found()
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    running = Platform(tmp_path_factory.mktemp("shop"))
-    try:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    with Platform(tmp_path_factory.mktemp("shop")) as running:
         yield running
-    finally:
-        running.stop()
 
 
-CHANNELS = [
-    ("socialnet", "1048576000001"), ("photoapp", "17840000000000001"),
-    ("chatapp", "1122334455667"), ("localapp", "3662000000000000001"),
-]  # fmt: skip
-
-
-@pytest.fixture(params=CHANNELS, ids=lambda param: param[0])
-def walk(request: pytest.FixtureRequest, shop: Platform) -> Walk:
-    return start_walk(shop, *request.param)
-
-
-def start_walk(shop: Platform, channel: str, account: str) -> Walk:
-    """Wait until the bot is trained and the simulator runs, and return a channel's walk."""
-    log = Path(shop.log.name)
-    pattern = r"channel simulator on (http://[^/\s]+)"
-    wait_until(lambda: re.search(pattern, log.read_text()), what="the simulator")
-    found = re.search(pattern, log.read_text())
-    assert found
-    password = (shop.data / "keys" / "demo_password").read_text()
-    owner, agent = shop.login(OWNER, password), shop.login("amy@demo.example", password)
-    wait_until(
-        lambda: {item["status"] for item in
-                 shop.call("GET", "/ai/1/train/document", owner)["items"]} == {"trained", "failed"},
-        what="training",
-    )  # fmt: skip
-    return Walk(shop, Client(found[1]), owner, agent, channel, account)
+@pytest.fixture(params=CONSENTED)
+def walk(request: pytest.FixtureRequest, platform: Platform) -> Walk:
+    return Walk.open(platform, request.param)
 
 
 def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
@@ -207,10 +136,10 @@ def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
     assert (again["id"], again["status"], again["assign_type"]) == (first, "open", "bot")
     _disconnect(walk)
     # The agent's last message assigned the chat to the agent.
-    walk.shop.call("POST", f"/ai/chat/{first}/assign", walk.agent, json={"assign_type": "bot"})
+    walk.platform.call("POST", f"/ai/chat/{first}/assign", walk.agent, json={"assign_type": "bot"})
     assert ANSWER in walk.ask(QUESTION)["content"][0]["text"]
     assert walk.chat()["id"] == first
-    assert "Does anybody read this?" not in json.dumps(walk.messages())
+    assert "Does anybody read this?" not in json.dumps(walk.thread())
 
 
 def _hand_over(walk: Walk) -> str:
@@ -219,17 +148,19 @@ def _hand_over(walk: Walk) -> str:
     chat = walk.chat()
     assert (chat["assign_type"], chat["handoff_reason"]) == ("queue", "customer_asked")
     chat_id = str(chat["id"])
-    walk.shop.call("POST", f"/ai/chat/{chat_id}/assign", walk.agent, json={"assign_type": "agent"})
+    walk.platform.call(
+        "POST", f"/ai/chat/{chat_id}/assign", walk.agent, json={"assign_type": "agent"}
+    )
     before = len(walk.shown())
     walk.send(text="Amy here.")
     options = [{"label": "Red", "value": "red"}, {"label": "Blue", "value": "blue"}]
     walk.send(content=[{"type": "text", "text": "Which one?", "options": options}])
     files = {"files": ("picture.png", PICTURE, "image/png")}
-    walk.shop.call("POST", f"/ai/chat/{chat_id}/manual/files", walk.agent, files=files)
+    walk.platform.call("POST", f"/ai/chat/{chat_id}/manual/files", walk.agent, files=files)
     wait_until(lambda: len(walk.shown()) == before + 3, what="three messages of the agent")
     walk.wait_until_read()
     assert [m["text"] for m in walk.shown()[before : before + 2]] == ["Amy here.", "Which one?"]
-    assert {m["status"] for m in walk.messages()[-3:]} == {"read"}
+    assert {m["status"] for m in walk.thread()[-3:]} == {"read"}
     return chat_id
 
 
@@ -237,28 +168,26 @@ def _customer_does_more(walk: Walk) -> None:
     """The customer sends a picture, reacts, edits and unsends, as far as the channel allows."""
     kinds = walk.sim.control("GET", "")["kinds"][walk.channel]
     walk.act("reaction", emoji="❤️")
-    wait_until(
-        lambda: "❤️" in [m["customer_reaction"] for m in walk.messages()], what="the reaction"
-    )
+    wait_until(lambda: "❤️" in [m["customer_reaction"] for m in walk.thread()], what="the reaction")
     walk.act("text", text="A text to edit")
-    wait_until(lambda: walk.messages()[-1]["content"][0]["text"] == "A text to edit", what="it")
+    wait_until(lambda: walk.thread()[-1]["content"][0]["text"] == "A text to edit", what="it")
     if "edit" in kinds:
         walk.act("edit", text="Edited")
-        wait_until(lambda: walk.messages()[-1]["edited_at"], what="the edit")
-        assert walk.messages()[-1]["content"][0]["text"] == "Edited"
+        wait_until(lambda: walk.thread()[-1]["edited_at"], what="the edit")
+        assert walk.thread()[-1]["content"][0]["text"] == "Edited"
         walk.act("unsend")
-        wait_until(lambda: walk.messages()[-1]["deleted_at"], what="that it is taken back")
-        assert walk.messages()[-1]["content"] == []
+        wait_until(lambda: walk.thread()[-1]["deleted_at"], what="that it is taken back")
+        assert walk.thread()[-1]["content"] == []
     walk.act("attachment" if "attachment" in kinds else "image")
     wait_until(
-        lambda: [piece["type"] for piece in walk.messages()[-1]["content"]] == ["image"],
+        lambda: [piece["type"] for piece in walk.thread()[-1]["content"]] == ["image"],
         what="the picture",
     )
-    assert httpx2.get(_here(walk, walk.messages()[-1]["content"][0]["url"])).status_code == 200
+    assert httpx2.get(_here(walk, walk.thread()[-1]["content"][0]["url"])).status_code == 200
 
 
 def _here(walk: Walk, url: str) -> str:
-    return str(httpx2.URL(url).copy_with(host="127.0.0.1", port=walk.shop.port, scheme="http"))
+    return str(httpx2.URL(url).copy_with(host="127.0.0.1", port=walk.platform.port, scheme="http"))
 
 
 def _window(walk: Walk) -> None:
@@ -287,7 +216,7 @@ def _window(walk: Walk) -> None:
 
 def _end(walk: Walk, chat_id: str) -> None:
     """End the chat; the channel's survey follows, if any. A message soon after reopens it."""
-    walk.shop.call("POST", f"/ai/chat/{chat_id}/end", walk.agent)
+    walk.platform.call("POST", f"/ai/chat/{chat_id}/end", walk.agent)
     rated = [chat_id] if walk.channel == "socialnet" else []
     if rated:
         wait_until(lambda: "customer_feedback" in json.dumps(walk.shown()[-1]), what="the survey")
@@ -302,20 +231,19 @@ def _end(walk: Walk, chat_id: str) -> None:
 
 
 def _ratings(walk: Walk, chat_id: str) -> list[dict[str, Any]]:
-    rows = walk.shop.call("GET", "/ai/chat/feedbacks", walk.owner, params={"limit": 5})["items"]
+    rows = walk.platform.call("GET", "/ai/chat/feedbacks", walk.owner, params={"limit": 5})["items"]
     return [row for row in rows if row["chat_id"] == chat_id]
 
 
 def _disconnect(walk: Walk) -> None:
     """A disconnected account ignores callbacks; then it is connected again."""
     walk.disconnect()
-    before, seen = walk.messages(), len(walk.shown())
+    before, seen = walk.thread(), len(walk.shown())
     if walk.channel != "localapp":
         walk.sim.subscribe(walk.account)
     walk.act("text", text="Does anybody read this?")
     walk.sim.wait_until_quiet()
-    failed = walk.wait_for(walk.send(text="To nobody")["id"], "failed")
-    assert "connected to this channel" in failed["error"]
-    assert [m["id"] for m in walk.messages()] == [*(m["id"] for m in before), failed["id"]]
+    assert walk.send(409, text="To nobody")["code"] == "channel_not_connected"
+    assert [m["id"] for m in walk.thread()] == [m["id"] for m in before]
     assert len(walk.shown()) == seen + 1
     walk.connect_again()

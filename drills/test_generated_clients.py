@@ -26,9 +26,8 @@ COMPILER = (
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory) -> Iterator[Platform]:
-    running = Platform(tmp_path_factory.mktemp("platform"))
-    yield running
-    running.stop()
+    with Platform(tmp_path_factory.mktemp("platform")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

@@ -86,16 +86,13 @@ def running(folder: Path, port: int) -> Iterator[Platform]:
     known = data / "postgres.application-password"
     known.touch(mode=0o600)
     known.write_text(PASSWORD)
-    platform = Platform(
+    with Platform(
         folder,
         DATABASE_REPLICA_URL=f"postgresql://chatplatform_app:{PASSWORD}@127.0.0.1:{port}/chatplatform",
         REPLICA_MAX_LAG_SECONDS=str(MAX_LAG),
         EXPORT_INLINE_LIMIT="1",
-    )
-    try:
+    ) as platform:
         yield platform
-    finally:
-        platform.stop()
 
 
 class Reader:

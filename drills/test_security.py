@@ -19,14 +19,11 @@ PAGES = ("/", "/admin/login/", "/identity/languages", "/docs", "/no-such-page", 
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    running = Platform(
+    with Platform(
         tmp_path_factory.mktemp("security"), TRUSTED_PROXIES="127.0.0.1/32",
         ALLOWED_HOSTS="127.0.0.1", HSTS_SECONDS="31536000",
-    )  # fmt: skip
-    try:
+    ) as running:  # fmt: skip
         yield running
-    finally:
-        running.stop()
 
 
 def test_a_wrong_sign_in_takes_as_long_for_an_unknown_address(platform: Platform) -> None:

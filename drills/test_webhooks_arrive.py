@@ -151,9 +151,8 @@ class WebhookPlatform(Platform):
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebhookPlatform]:
-    running = WebhookPlatform(tmp_path_factory.mktemp("drill"), Receivers())
-    yield running
-    running.stop()
+    with WebhookPlatform(tmp_path_factory.mktemp("drill"), Receivers()) as running:
+        yield running
 
 
 _run = itertools.count()

@@ -416,7 +416,11 @@ def test_a_paragraph_of_a_pdf_without_spaces(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "glued",
-    [GLUED[0], "Theferryleavesthenorthernharbouratseveninthemorning"],
+    [
+        GLUED[0],
+        "Theferryleavesthenorthernharbouratseveninthemorning",
+        "Room12costs89euros,breakfast12euros",
+    ],
 )
 def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> None:
     lines = [*SPACED[:4], glued, *SPACED[4:7]]

@@ -445,9 +445,9 @@ def client_rows(client: Client) -> dict[str, Any]:
         "order_id": credit_orders.create(client, amount=500, reference="INV-7", by=None).pk,
         "config_id": config.pk,
         "event_id": f"evt_{announce(client.pk, 'message.created', {}).pk.hex}",
-        # Of no customer: one whose number it named would count as being erased already.
+        # Done: a customer for whom one waits would count as being erased already.
         "erasure_id": CustomerErasure.objects.create(
-            client=client, customer_id=0, chats_total=0
+            client=client, customer_id=0, chats_total=0, status="done"
         ).pk,
         "job_id": SummaryJob.objects.create(client=client).pk,
         "tag_id": tag.pk,

@@ -38,8 +38,9 @@ def tell(world: World) -> None:
         assert row["what_to_do"], row
         assert row["link"].startswith("/admin/"), row
     tools = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    listed = world.ann.post("/mcp", tools)["result"]["tools"]
-    assert "search_report" in {tool["name"] for tool in listed}
+    for caller in (world.ann, world.server):
+        listed = caller.post("/mcp", tools)["result"]["tools"]
+        assert "search_content" in {tool["name"] for tool in listed}
 
 
 def by_worker(world: World, wanted: dict[str, Any], *, rows: int) -> None:

@@ -71,8 +71,9 @@ def upload_files(world: World) -> None:
     assert "You help at Story." in str(world.model.requests[asked_with:]), "the prompt"
     assert ann.call("GET", f"{path}/{guide['id']}/original").content == GUIDE
     assert ann.get(f"{path}/{guide['id']}")["chunk_count"] >= 1
-    found = ann.get(f"/ai/{world.bot_id}/search", q="Are dogs welcome?")["passages"]
-    assert "Dogs are welcome here." in {passage["text"] for passage in found}
+    for caller in (ann, world.server):
+        found = caller.get(f"/ai/{world.bot_id}/search", q="Are dogs welcome?")["passages"]
+        assert "Dogs are welcome here." in {passage["text"] for passage in found}
     ann.put(f"{path}/{note['id']}/important", {"is_important": True})
     assert ann.get(f"{path}/{note['id']}")["is_important"]
     before = ann.get(f"{path}/{guide['id']}")["trained_at"]
@@ -162,20 +163,39 @@ def ask_golden_questions(world: World) -> None:
 
 
 def let_a_worse_answer_through(world: World, runs: str) -> None:
+    """A worse answer is held back and discarded twice, then published."""
     ann, pairs = world.ann, f"/ai/{world.bot_id}/train/question-answer"
+    documents = f"/ai/{world.bot_id}/train/document"
+    pair = {"question": RETURNS, "answer": "Within thirty days, with the receipt."}
+    row = ann.post(pairs, pair)["id"]
+    trained(world, pairs, row)
     bot = ann.get(f"/ai/bot/{world.bot_id}")
     ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot | {"hold_back_worse": True})
-    row = ann.post(pairs, {"question": RETURNS, "answer": "Never, not even with the receipt."})
-    held: Json = eventually(
-        lambda: next((item for item in ann.get(runs)["items"] if item["outcome"] == "held"), None),
-        "the worse answer is held back",
-    )
-    assert held["broke"] == [RETURNS]
-    assert "thirty days" in says(world, RETURNS)["content"][0]["text"]
-    assert ann.post(f"{runs}/{held['id']}/publish")["outcome"] == "published"
+    seen = {""}
+
+    def make_worse() -> str:
+        """The path of the run that holds the worse answer back."""
+        ann.put(f"{pairs}/{row}", pair | {"answer": "Never, not even with the receipt."})
+        held: Json = eventually(
+            lambda: next(
+                (item for item in ann.get(runs)["items"]
+                 if item["outcome"] == "held" and item["id"] not in seen), None,
+            ),
+            "the worse answer is held back",
+        )  # fmt: skip
+        seen.add(held["id"])
+        assert held["broke"] == [RETURNS]
+        assert "thirty days" in says(world, RETURNS)["content"][0]["text"]
+        return f"{runs}/{held['id']}"
+
+    make_worse()
+    assert ann.post(f"{documents}/{row}/discard")["held_change"] is None
+    ann.post(f"{make_worse()}/discard")
+    assert ann.get(f"{documents}/{row}")["held_change"] is None
+    assert ann.post(f"{make_worse()}/publish")["outcome"] == "published"
     assert "Never" in says(world, RETURNS)["content"][0]["text"]
-    ann.refused(409, "POST", f"/ai/{world.bot_id}/train/document/{row['id']}/discard")
-    ann.delete(f"{pairs}/{row['id']}")
+    ann.refused(409, "POST", f"{documents}/{row}/discard")
+    ann.delete(f"{pairs}/{row}")
     ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot)
 
 

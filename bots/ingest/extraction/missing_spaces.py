@@ -35,16 +35,13 @@ _MIN_WITHIN = 3
 _MIN_LETTERS = 16
 # Words of more letters exist only in languages that write compounds as one word. With marks between
 # them, such as commas, they may be a list of words of _MAX_LISTED letters on average. In languages
-# without a list of known words, nothing else tells glued words.
+# without a list of known words, nothing else tells glued words. More letters are not looked at.
 _MAX_LETTERS, _MAX_LISTED, _COMPOUNDING = 45, 10, frozenset({"de", "nl"})
 # The longest Vietnamese word has 7 letters. Words without accents may be foreign.
 _MAX_VIETNAMESE = 12
-# The mean number of letters of the known words in a word that is glued: fewer are found in names
-# of chemicals, more in compounds. At least this many words are in it, and at most this share of
-# its letters is in none of them.
-_MIN_MEAN, _MAX_MEAN, _MIN_WORDS, _MAX_UNKNOWN = 3, 6.5, 4, 0.15
-# A known word in a glued word has at most this many letters. Only the first letters are looked at.
-_LONGEST, _LOOKED_AT = 20, 100
+# A word that is glued consists of at least this many words, of this many letters on average: words
+# of fewer letters are found in names of chemicals, fewer words in compounds.
+_MIN_WORDS, _MIN_MEAN = 4, 3
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 # Matches where a token is split into words: at a dash, and in "createChat", which is code. German
@@ -52,7 +49,7 @@ _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 _BREAK = re.compile(r"[-–—/]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 _GERMAN_BREAK = re.compile(r"[-–—/]")
 _NUMBER_WITHIN = re.compile(r"[^\W\d_]\d+[^\W\d_]")
-_NO_LETTER, _PUNCTUATION = re.compile(r"[\W\d_]+"), re.compile(r"\W+")
+_NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 def language_of(text: str) -> str:
@@ -95,32 +92,23 @@ def _is_glued_word(word: str, language: str) -> bool:
         return True
     if len(letters) < _MIN_LETTERS or language not in known_words.LANGUAGES:
         return False
-    # Words with numbers between them need no frequent word: "Room12costs89euros,breakfast12euros".
-    listed = sum(piece.upper() != piece.lower() for piece in _PUNCTUATION.split(word))
-    count, frequent = _known_words(letters[:_LOOKED_AT], language)
     has_number = _NUMBER_WITHIN.search(word) is not None
-    return bool(frequent) or (has_number and count >= 2 * listed)
+    return _is_sentence(letters[:_MAX_LETTERS], language, has_number=has_number)
 
 
-def _known_words(text: str, language: str) -> tuple[int, int]:
-    """The number of known words that a text consists of, and how many of them are frequent.
-
-    0 if they are not as long as those of a sentence, or too many letters belong to none.
-    """
-    # For each end: the cost of the cheapest parts up to it, minus their frequent words, the number
-    # of parts and that of unknown letters. A known word costs 1, an unknown letter 2.
-    best = [(0, 0, 0, 0)]
+def _is_sentence(text: str, language: str, *, has_number: bool) -> bool:
+    """Whether a text consists of as many known words as a sentence, with a frequent word or a
+    number among them ("Room12costs89euros")."""
+    # For each end: the fewest words and unknown letters up to it, and minus the frequent words.
+    best = [(0, -has_number)]
     for end in range(1, len(text) + 1):
-        cost, frequent, parts, unknown = best[end - 1]
-        found = [(cost + 2, frequent, parts + 1, unknown + 1)]
-        for start in range(max(0, end - _LONGEST), end - 1):
+        count, frequent = best[end - 1]
+        found = [(count + 1, frequent)]
+        for start in range(end - 1):
             word = text[start:end]
             if known_words.is_word(word, language):
-                cost, frequent, parts, unknown = best[start]
-                is_frequent = word in _FREQUENT[language]
-                found.append((cost + 1, frequent - is_frequent, parts + 1, unknown))
+                count, frequent = best[start]
+                found.append((count + 1, frequent - (word in _FREQUENT[language])))
         best.append(min(found))
-    _, frequent, parts, unknown = best[-1]
-    is_sentence = parts >= _MIN_WORDS and _MIN_MEAN <= len(text) / parts <= _MAX_MEAN
-    is_known = unknown <= _MAX_UNKNOWN * len(text)
-    return (parts, -frequent) if is_sentence and is_known else (0, 0)
+    count, frequent = best[-1]
+    return frequent < 0 and _MIN_WORDS <= count <= len(text) / _MIN_MEAN
