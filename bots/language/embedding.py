@@ -31,8 +31,6 @@ DIMENSION = 384
 # Longer texts are cut before they are encoded, since encoding takes longer for longer texts and
 # cannot be interrupted.
 MAX_QUESTION_CHARACTERS = 1_000
-# About 90 English words; a quotation mark or emoji takes one or more tokens.
-MAX_QUESTION_TOKENS = 128
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
 # More letters than the longest word in a dictionary has.
@@ -125,7 +123,7 @@ def embed_query(text: str) -> Vectors | None:
     """The unit vector (384,) of a question, read-only; None if there is no encoder.
 
     Takes 6-12 ms, and up to 40 ms for a long text. Only the first 1,000 characters of a text count.
-    If they have more than 128 tokens, only about the first and the last 64 tokens count.
+    If they have more than 126 tokens, only the first and the last 63 count.
 
     Recent texts are cached, since buttons, tags' examples and many customers' questions recur in
     the same words.
@@ -141,10 +139,6 @@ def embed_query(text: str) -> Vectors | None:
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     assert encoder is not None
-    while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
-        # A long message names its subject first, and asks its question last.
-        half = (len(capped) - 1) * MAX_QUESTION_TOKENS // tokens // 2
-        capped = f"{capped[:half]} {capped[-half:]}"
     vector = encoder.query(capped)
     vector.flags.writeable = False
     return vector

@@ -25,6 +25,8 @@ _BLOCK = 32
 # The model has 512 positions, two of which mark the beginning and the end. Longer texts are encoded
 # in windows.
 _WINDOW_TOKENS = 510
+# About 90 English words; a quotation mark or emoji takes one or more tokens.
+_QUESTION_TOKENS = 126
 # Texts with the same number of tokens are encoded in batches of up to this many tokens; larger
 # batches are no faster.
 _BATCH_TOKENS = 160
@@ -293,7 +295,12 @@ class Encoder:
 
     def query(self, text: str) -> Array:
         """The unit vector of a question."""
-        vector: Array = self._unit_vectors([self._tokenizer.ids(f"query: {text}")])[0]
+        ids = self._tokenizer.ids(f"query: {text}")
+        if len(ids) > _QUESTION_TOKENS:
+            # A long message names its subject first, and asks its question last.
+            half = _QUESTION_TOKENS // 2
+            ids = ids[:half] + ids[-half:]
+        vector: Array = self._unit_vectors([ids])[0]
         return vector
 
     def passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Array]]:
