@@ -3,26 +3,45 @@
 A worker's threads share the interpreter. If sixteen of them read long messages of one client,
 another client's reply takes many times as long. A job gives its turn back before it waits for
 another server: a slow model or provider costs no CPU time, so the client's next job can go on.
+
+The workers of all hosts share their processors' time in the same way: a turn may need a place
+besides, of which a client has few while other clients' jobs run (`jobs.worker_places`).
 """
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 # A job that holds its turn for this many seconds may hang, so the next job runs without a turn.
 LONGEST_WAIT_SECONDS = 5
 
 
+class Place(Protocol):
+    """What a job holds as long as its turn; it is held by one job at a time."""
+
+    def acquire(self) -> None:
+        """Wait for the place, up to some seconds."""
+
+    def release(self) -> None:
+        """Leave the place to others, if it is held."""
+
+
 class _Turn:
     """The turn of one job; it can be given back early, once."""
 
-    def __init__(self, turns: threading.Semaphore) -> None:
-        self._turns = turns
+    def __init__(self, turns: threading.Semaphore, place: Place | None) -> None:
+        self._turns, self._place = turns, place
         self._is_held = turns.acquire(timeout=LONGEST_WAIT_SECONDS)
+        if place:
+            place.acquire()
 
     def give_back(self) -> None:
+        if self._place:
+            self._place.release()
+            self._place = None
         if self._is_held:
             self._is_held = False
             self._turns.release()
@@ -34,9 +53,9 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def take(client_id: int | None, queue: str) -> Iterator[None]:
-    """Wait up to five seconds for the client's turn in a queue, and hold it until the block ends or
-    calls `give_back`.
+def take(client_id: int | None, queue: str, place: Place | None = None) -> Iterator[None]:
+    """Wait up to five seconds for the client's turn in a queue, and then for `place`; hold both
+    until the block ends or calls `give_back`.
 
     Call it before anything in the database is locked. The platform's own jobs (None) do not wait.
     """
@@ -47,7 +66,7 @@ def take(client_id: int | None, queue: str) -> Iterator[None]:
         turns = _clients.get((client_id, queue))
         if turns is None:
             turns = _clients[client_id, queue] = threading.Semaphore()
-    turn = _Turn(turns)
+    turn = _Turn(turns, place)
     token = _current.set(turn)
     try:
         yield

@@ -589,8 +589,9 @@ CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # Only the workers of this queue have access to the media store. A run may wait behind a long
 # training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
-#: How many workers serve the queues `reply`, `channel` and `insight`. The more there are, the more
-#: jobs of one client run at once: of replies, eight for each worker.
+#: How many workers on all hosts serve the queues `reply`, `channel` and `insight`. The relay and
+#: these workers read it: a client has up to eight jobs of replies at once for each worker, and
+#: leaves one worker free while other clients' jobs run.
 REPLY_WORKERS = env.integer("REPLY_WORKERS", default=1, least=1)
 #: Seconds without a renewal by its worker after which a job goes to another worker, if the worker's
 #: process is gone ([a worker is killed](operations.md#stop-kill-start)). A process that hangs keeps

@@ -88,16 +88,17 @@ def parts(config: Config) -> list[Part]:
     bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
     simulator = ["--port", str(config.simulator_port), "--callback-base", config.origin]
+    workers = {"REPLY_WORKERS": "2"}
     platform = [
         Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
-        Part("worker", quick, 12, soft),
+        Part("worker", quick, 12, soft | workers),
         # No soft shutdown: on SIGTERM, deliveries end or are due again at once.
         Part("worker-webhook", webhook, 12, quiet),
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
-        Part("relay", [python, "manage.py", "relay"], 3, {"REPLY_WORKERS": "2"}),
+        Part("relay", [python, "manage.py", "relay"], 3, workers),
         # This worker replies to customers while the first one restarts, which takes seconds.
-        Part("worker-2", spare, 12, soft),
+        Part("worker-2", spare, 12, soft | workers),
     ]
     platform = [_observed(part, config) for part in platform]
     if config.simulator_port is None:

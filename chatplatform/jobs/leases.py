@@ -27,7 +27,7 @@ from django.db.models.functions import Now
 
 from chatplatform import processor_turns
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import lease_renewer, registry, worker_locks
+from chatplatform.jobs import lease_renewer, registry, worker_locks, worker_places
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -103,7 +103,9 @@ def run(job_id: int) -> bool:
     token = _current.set(lease)
     lease_renewer.add(lease.token)
     try:
-        with processor_turns.take(lease.client_id, registry.queue_of(lease.name)):
+        queue = registry.queue_of(lease.name)
+        place = worker_places.place_of(lease.client_id, queue)
+        with processor_turns.take(lease.client_id, queue, place):
             _run_and_store(lease)
     except Error:
         lease_renewer.release(lease.token)

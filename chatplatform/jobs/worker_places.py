@@ -1,0 +1,67 @@
+"""Places in workers: while other clients' jobs run, one client's jobs compute in all workers but
+one, and leave each place empty for as long as they held it.
+
+A place is a key in Valkey, so the workers of all hosts share it. It expires: a client whose worker
+crashed, or whose job computes for long, waits some seconds at most.
+"""
+
+import time
+
+import redis
+from django.conf import settings
+
+from chatplatform import processor_turns
+from chatplatform.jobs.registry import Queue
+from chatplatform.live import valkey
+
+# The queues that `REPLY_WORKERS` workers serve.
+_QUEUES = {Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT}
+# A client counts as active for this many seconds after it asked for a place.
+_ACTIVE_SECONDS = 5
+_PAUSE_SECONDS = 0.02
+_in_valkey = valkey.BestEffort("clients compute in all workers")
+
+
+def place_of(client_id: int | None, queue: str) -> processor_turns.Place | None:
+    """The place that a job needs in a worker; None if it may run in any.
+
+    The platform's own jobs need no place, and a single worker is not left to anybody.
+    """
+    if client_id is None or queue not in _QUEUES or settings.REPLY_WORKERS < 2:
+        return None
+    return _Place(client_id, queue)
+
+
+class _Place:
+    def __init__(self, client_id: int, queue: str) -> None:
+        self._client_id, self._queue = client_id, queue
+        self._held, self._since = "", 0.0
+
+    def acquire(self) -> None:
+        """Wait up to five seconds for a place, unless no other client is active."""
+        ends_at = time.monotonic() + processor_turns.LONGEST_WAIT_SECONDS
+        while _in_valkey(self._must_wait, False) and time.monotonic() < ends_at:
+            time.sleep(_PAUSE_SECONDS)
+        self._since = time.monotonic()
+
+    def release(self) -> None:
+        """Free the place after as long as it was held."""
+        if self._held:
+            milliseconds = int(1000 * (time.monotonic() - self._since)) + 1
+            _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
+
+    def _must_wait(self, client: redis.Redis) -> bool:
+        name, now = f"active:{self._queue}", time.time()
+        commands = [
+            ("ZADD", name, now, self._client_id),
+            ("ZREMRANGEBYSCORE", name, "-inf", now - _ACTIVE_SECONDS),
+            ("ZCARD", name),
+        ]
+        if valkey.round_trip(commands)[2] < 2:
+            return False
+        for number in range(settings.REPLY_WORKERS - 1):
+            self._held = f"place:{self._queue}:{self._client_id}:{number}"
+            if client.set(self._held, 1, nx=True, ex=processor_turns.LONGEST_WAIT_SECONDS):
+                return False
+        self._held = ""
+        return True
