@@ -16,8 +16,8 @@ from chatplatform.live import valkey
 
 # The queues that `REPLY_WORKERS` workers serve.
 _QUEUES = {Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT}
-# A client counts as active for this many seconds after it asked for a place.
-_ACTIVE_SECONDS = 5
+# The active clients, by the time at which a job last asked for a place, and how long that counts.
+_ACTIVE, _ACTIVE_SECONDS = "active-clients", 5
 _PAUSE_SECONDS = 0.02
 _in_valkey = valkey.BestEffort("clients compute in all workers")
 
@@ -29,12 +29,12 @@ def place_of(client_id: int | None, queue: str) -> processor_turns.Place | None:
     """
     if client_id is None or queue not in _QUEUES or settings.REPLY_WORKERS < 2:
         return None
-    return _Place(client_id, queue)
+    return _Place(client_id)
 
 
 class _Place:
-    def __init__(self, client_id: int, queue: str) -> None:
-        self._client_id, self._queue = client_id, queue
+    def __init__(self, client_id: int) -> None:
+        self._client_id = client_id
         self._held, self._since = "", 0.0
 
     def acquire(self) -> None:
@@ -51,16 +51,16 @@ class _Place:
             _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
 
     def _must_wait(self, client: redis.Redis) -> bool:
-        name, now = f"active:{self._queue}", time.time()
+        now = time.time()
         commands = [
-            ("ZADD", name, now, self._client_id),
-            ("ZREMRANGEBYSCORE", name, "-inf", now - _ACTIVE_SECONDS),
-            ("ZCARD", name),
+            ("ZADD", _ACTIVE, now, self._client_id),
+            ("ZREMRANGEBYSCORE", _ACTIVE, "-inf", now - _ACTIVE_SECONDS),
+            ("ZCARD", _ACTIVE),
         ]
         if valkey.round_trip(commands)[2] < 2:
             return False
         for number in range(settings.REPLY_WORKERS - 1):
-            self._held = f"place:{self._queue}:{self._client_id}:{number}"
+            self._held = f"worker-place:{self._client_id}:{number}"
             if client.set(self._held, 1, nx=True, ex=processor_turns.LONGEST_WAIT_SECONDS):
                 return False
         self._held = ""

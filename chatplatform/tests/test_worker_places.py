@@ -21,7 +21,7 @@ SECONDS = 0.5
 def two_workers(settings):
     """A host with two workers of replies, which ran no job lately."""
     settings.REPLY_WORKERS = 2
-    valkey.shared().delete("active:reply")
+    valkey.shared().delete(worker_places._ACTIVE)
 
 
 def in_other_worker(client):
@@ -90,7 +90,7 @@ def test_a_job_that_waits_for_a_server_holds_no_place(work, client_a, client_b):
 def test_the_place_of_a_crashed_worker_expires(client_a, client_b):
     in_other_worker(client_b)
     in_other_worker(client_a)
-    milliseconds = valkey.shared().pttl(f"place:reply:{client_a.pk}:0")
+    milliseconds = valkey.shared().pttl(f"worker-place:{client_a.pk}:0")
     assert 0 < milliseconds <= 1000 * processor_turns.LONGEST_WAIT_SECONDS
 
 
