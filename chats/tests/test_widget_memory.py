@@ -224,8 +224,7 @@ def test_two_tabs_that_write_at_once_open_one_chat(
         expect(widget.locator(".message.customer", has_text=said[one])).to_be_visible()
         expect(widget.locator(".waiting")).to_have_count(0)
     for one, widget in widgets.items():
-        if is_deaf:
-            news(one)
+        news(one)
         expect(widget.locator(".message.customer")).to_have_count(2)
     tab.close()
     chat = Conversation.objects.get()
