@@ -224,12 +224,48 @@ def test_two_tabs_that_write_at_once_open_one_chat(
         expect(widget.locator(".message.customer", has_text=said[one])).to_be_visible()
         expect(widget.locator(".waiting")).to_have_count(0)
     for one, widget in widgets.items():
-        news(one)
+        if is_deaf:
+            news(one)
         expect(widget.locator(".message.customer")).to_have_count(2)
     tab.close()
     chat = Conversation.objects.get()
     words = chat.messages.filter(sender_type="customer").values_list("text", flat=True)
     assert sorted(words) == sorted(said.values())
+    assert statuses(problems) == set()
+
+
+def test_a_chat_that_another_tab_wrote_over_is_opened_again(
+    shop: Shop, screen: Page, keeper, problems
+):
+    tab = screen.context.new_page()
+    start(shop, tab)
+    one = start(shop, screen)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    screen.route(SENDS, hold)
+    with screen.expect_request(SENDS):
+        one.locator(".composer textarea").fill(SECRET)
+        one.locator(".composer textarea").press("Enter")
+    tab.wait_for_timeout(300)
+    place = tab.frames[1] if keeper == "frame" else tab
+    place.evaluate("window.old = { ...localStorage }")
+    screen.route("**/history/**", hold)
+    with screen.expect_request("**/history/**"):
+        held[0].continue_()
+    screen.unroute(SENDS, hold)
+    # Tabs in two processes may write at the same time; the last one wins.
+    place.evaluate("Object.assign(localStorage, window.old)")
+    tab.wait_for_timeout(300)
+    held[1].continue_()
+    screen.unroute("**/history/**", hold)
+    expect(one.locator(".message.customer .words")).to_have_text([SECRET])
+    expect(one.locator(".waiting")).to_have_count(0)
+    expect(one.locator(".composer textarea")).to_have_value("")
+    tab.close()
+    assert Conversation.objects.get().messages.filter(sender_type="customer").count() == 1
     assert statuses(problems) == set()
 
 

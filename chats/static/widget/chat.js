@@ -32,6 +32,7 @@ export function createChat({ api, store, memory, stash, language }) {
   let turn = 0;
   const ours = new Set(); // the ids of messages that have waited in this tab
   let left = []; // waiting messages that are given back because another tab continued with another chat
+  let openedWith = ""; // the id with which this tab last opened a chat
   let recalled = 0; // the turn for which earlier chats were requested
   let configuredAt = 0;
   let identity = null; // {who, proof, signature} as the page says it; without the proof if the server refuses it
@@ -58,7 +59,7 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
+    const { chat, opening, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
     store.dispatch({ type: "left" });
     [cursors, cursorOf] = [[null, null], null];
     isUnread = true; // Messages may have changed since they were seen.
@@ -68,7 +69,10 @@ export function createChat({ api, store, memory, stash, language }) {
     if (!drafts && !outbox.length) stash.clear(); // The stored state was somebody else's.
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(found)]);
     if (mine !== turn) return;
-    const [unsent, isAgreed] = [waiting.filter((item) => !item.names), agreed === store.state.config.terms];
+    // If another tab wrote over the chat that this one had just opened, both open the same one again.
+    const isSame = opening && opening === openedWith;
+    const again = isSame ? left.splice(0).map((item) => ({ ...item, isKept: true })) : [];
+    const [unsent, isAgreed] = [[...again, ...waiting.filter((item) => !item.names)], agreed === store.state.config.terms];
     set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: draftsOf(own) });
     if (files) await attach(files);
     if (chat) await check();
@@ -403,6 +407,7 @@ export function createChat({ api, store, memory, stash, language }) {
       throw error;
     });
     if (mine !== turn || memory.isLost()) throw new Error("The page names somebody else by now.");
+    openedWith = opening;
     const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
     memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
@@ -434,12 +439,13 @@ export function createChat({ api, store, memory, stash, language }) {
     if (mine !== turn) return;
     arrived(message);
     wasAsked();
-    look();
   }
 
+  /** Tells the other tabs, and looks for the messages of others: what they told us may just have been replaced. */
   function wasAsked() {
     set({ askedAt: Date.now() });
     memory.write({ askedAt: store.state.askedAt });
+    look();
   }
 
   /** A message to a chat that ended long ago starts a new one. */

@@ -71,7 +71,8 @@ export function createMemory(key) {
     shared = whole;
     const text = JSON.stringify(whole);
     try {
-      if (isOwn) localStorage.setItem(name, text);
+      // Without changes, nothing is written over what another tab is writing.
+      if (isOwn && text !== localStorage.getItem(name)) localStorage.setItem(name, text);
     } catch {
       isOwn = false; // It is full.
     }
@@ -96,12 +97,12 @@ export function createMemory(key) {
     answered();
   }
 
-  /** The result of `run`, with the memory as other tabs left it. The tabs of one person do the same task one after
-  another, if the browser has locks for the frame. None waits longer than for an answer of the server: the other tab may
-  be frozen. */
+  /** The result of `run`, with the memory as other tabs left it. If the browser has locks for the frame, the tabs of one
+  person do the same task one after another, each when the page has what the one before wrote. None waits longer than
+  for an answer of the server: the other tab may be frozen. */
   async function inTurn(task, run) {
     let result = null;
-    const start = () => (result = asked().then(run));
+    const start = () => (result = asked().then(run).finally(asked));
     const locked = (options) => navigator.locks?.request(`${name}:${who}:${task}`, options, start);
     await locked({ signal: patience().signal })?.catch(() => result ?? locked({ steal: true })).catch(() => {});
     return result ?? start();
