@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, Route, expect
+from playwright.sync_api import FrameLocator, Page, Request, Route, expect
 
 from chats.models import Conversation
 from chats.tests.shop import Shop, news, running, statuses, write
@@ -18,6 +18,10 @@ REFUSED = """if (top !== window) Object.defineProperty(window, "localStorage", {
 });"""
 # A tab that hears nothing of the others before it looks.
 DEAF = 'addEventListener("storage", (event) => event.stopImmediatePropagation(), true);'
+# The requests that open a chat or store a message.
+SENDS = re.compile(r"/ai/client/chat(/[0-9a-f-]+)?$")
+# Milliseconds after which another tab sends: when the first is gone, or has had its time.
+PATIENCE = {"closed": 5_000, "frozen": 30_000}
 SECRET, DRAFT = "My secret order", "My secret draft"
 
 
@@ -161,8 +165,142 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
         expect(two.locator(".message.customer .words")).to_have_text(["Somebody else"])
         tab.reload()
     tab.close()
-    # Both tabs may send the message that waits; only one is served.
-    assert statuses(problems) <= {"409"}
+    assert statuses(problems) == set()
+
+
+def test_a_message_that_waits_in_two_tabs_is_sent_by_one(
+    shop: Shop, screen: Page, keeper, problems
+):
+    one = start(shop, screen)
+    held: list[Route] = []
+    sent: list[str] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    def note(request: Request) -> None:
+        if request.method == "POST" and SENDS.search(request.url):
+            sent.append(request.url)
+
+    screen.context.on("request", note)
+    screen.context.route(SENDS, hold)
+    with screen.expect_request(SENDS):
+        one.locator(".composer textarea").fill(SECRET)
+        one.locator(".composer textarea").press("Enter")
+    tab = screen.context.new_page()
+    two = start(shop, tab)
+    expect(two.locator(".waiting")).to_contain_text(SECRET)
+    tab.wait_for_timeout(300)
+    assert len(held) == 1
+    held[0].continue_()
+    screen.context.unroute(SENDS, hold)
+    for widget in (one, two):
+        expect(widget.locator(".message.customer .words")).to_have_text([SECRET])
+        expect(widget.locator(".waiting")).to_have_count(0)
+    tab.close()
+    Conversation.objects.get(messages__text=SECRET)
+    # One opened the chat and sent the message.
+    assert len(sent) == 2
+    assert statuses(problems) == set()
+
+
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_two_tabs_that_write_at_once_open_one_chat(
+    shop: Shop, screen: Page, keeper, is_deaf, problems
+):
+    if is_deaf:
+        screen.context.add_init_script(DEAF)
+    tab = screen.context.new_page()
+    said = {screen: "First words", tab: "Second words"}
+    widgets = {one: start(shop, one) for one in said}
+    for one, text in said.items():
+        widgets[one].locator(".composer textarea").fill(text)
+    for one in said:
+        one.frames[1].evaluate(
+            "document.querySelector('.composer textarea').dispatchEvent("
+            "new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))"
+        )
+    for one, widget in widgets.items():
+        expect(widget.locator(".message.customer", has_text=said[one])).to_be_visible()
+        expect(widget.locator(".waiting")).to_have_count(0)
+    for one, widget in widgets.items():
+        if is_deaf:
+            news(one)
+        expect(widget.locator(".message.customer")).to_have_count(2)
+    tab.close()
+    chat = Conversation.objects.get()
+    words = chat.messages.filter(sender_type="customer").values_list("text", flat=True)
+    assert sorted(words) == sorted(said.values())
+    assert statuses(problems) == set()
+
+
+def test_a_chat_that_another_tab_wrote_over_is_opened_again(
+    shop: Shop, screen: Page, keeper, problems
+):
+    tab = screen.context.new_page()
+    start(shop, tab)
+    one = start(shop, screen)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    screen.route(SENDS, hold)
+    with screen.expect_request(SENDS):
+        one.locator(".composer textarea").fill(SECRET)
+        one.locator(".composer textarea").press("Enter")
+    tab.wait_for_timeout(300)
+    place = tab.frames[1] if keeper == "frame" else tab
+    place.evaluate("window.old = { ...localStorage }")
+    screen.route("**/history/**", hold)
+    with screen.expect_request("**/history/**"):
+        held[0].continue_()
+    screen.unroute(SENDS, hold)
+    # Tabs in two processes may write at the same time; the last one wins.
+    place.evaluate("Object.assign(localStorage, window.old)")
+    tab.wait_for_timeout(300)
+    held[1].continue_()
+    screen.unroute("**/history/**", hold)
+    expect(one.locator(".message.customer .words")).to_have_text([SECRET])
+    expect(one.locator(".waiting")).to_have_count(0)
+    expect(one.locator(".composer textarea")).to_have_value("")
+    tab.close()
+    assert Conversation.objects.get().messages.filter(sender_type="customer").count() == 1
+    assert statuses(problems) == set()
+
+
+@pytest.mark.parametrize("fate", ["closed", "frozen"])
+def test_a_tab_that_is_closed_or_frozen_keeps_no_other_from_sending(
+    shop: Shop, screen: Page, fate, problems
+):
+    two = start(shop, screen)
+    tab = screen.context.new_page()
+    one = start(shop, tab)
+    if fate == "frozen":
+        # It never gives up its request.
+        tab.frames[1].evaluate("setTimeout = () => 0")
+    tab.route(SENDS, lambda route: None)
+    with tab.expect_request(SENDS):
+        one.locator(".composer textarea").fill(SECRET)
+        one.locator(".composer textarea").press("Enter")
+    two.locator(".composer textarea").fill("Second words")
+    two.locator(".composer textarea").press("Enter")
+    expect(two.locator(".waiting")).to_contain_text("Second words")
+    if fate == "closed":
+        tab.close()
+    expect(two.locator(".waiting")).to_have_count(0, timeout=PATIENCE[fate])
+    expect(two.locator(".message.customer .words")).to_have_text(["Second words"])
+    # It is waited for once.
+    write(two, "Third words")
+    tab.close()
+    # What the lost tab has not sent is sent by the next one.
+    two = start(shop, screen)
+    said = ["Second words", "Third words", SECRET]
+    expect(two.locator(".message.customer .words")).to_have_text(said)
+    expect(two.locator(".waiting")).to_have_count(0)
+    chat = Conversation.objects.get()
+    assert chat.messages.filter(sender_type="customer").count() == 3
+    assert statuses(problems) == set()
 
 
 def test_a_tab_that_looks_between_two_chats_of_another_tab_finds_the_second(
@@ -253,6 +391,22 @@ def test_a_browser_that_keeps_nothing_keeps_a_chat_as_long_as_its_frame(shop: Sh
     expect(widget.locator(".message.customer .words")).to_have_text(["First words"])
     write(widget, "Second words")
     assert Conversation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "locks",
+    ["undefined", "{ request: async () => { throw new DOMException('no', 'SecurityError'); } }"],
+    ids=["missing", "refused"],
+)
+def test_a_browser_without_locks_sends(shop: Shop, screen: Page, keeper, locks):
+    screen.add_init_script(
+        f"Object.defineProperty(navigator, 'locks', {{ get: () => ({locks}) }});"
+    )
+    widget = start(shop, screen)
+    for text in ("First words", "Second words"):
+        write(widget, text)
+    chat = Conversation.objects.get()
+    assert chat.messages.filter(sender_type="customer").count() == 2
 
 
 def test_a_customer_whom_the_page_proves_finds_their_chats_in_another_browser(

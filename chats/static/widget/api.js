@@ -22,7 +22,7 @@ const PATIENCE = 20_000; // milliseconds, for an answer, and for each further pi
 const SLOWEST = 20; // bytes of a file that a slow line carries in a millisecond
 
 /** A timer that gives up a request; `wait` restarts it. */
-function patience(milliseconds = PATIENCE) {
+export function patience(milliseconds = PATIENCE) {
   const controller = new AbortController();
   let timer = 0;
   const stop = () => clearTimeout(timer);

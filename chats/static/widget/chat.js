@@ -30,10 +30,12 @@ export function createChat({ api, store, memory, stash, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
+  const ours = new Set(); // the ids of messages that have waited in this tab
   let left = []; // waiting messages that are given back because another tab continued with another chat
+  let openedWith = ""; // the id with which this tab last opened a chat
   let recalled = 0; // the turn for which earlier chats were requested
   let configuredAt = 0;
-  let identity = null; // {who, proof} as the page says it
+  let identity = null; // {who, proof, signature} as the page says it; without the proof if the server refuses it
   let details = {}; // what the page says about the visitor
   let sent = ""; // the details that were sent last, and whose
   let settled = Promise.resolve();
@@ -57,15 +59,20 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
+    const { chat, opening, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
     store.dispatch({ type: "left" });
     [cursors, cursorOf] = [[null, null], null];
     isUnread = true; // Messages may have changed since they were seen.
     const own = drafts?.[chat ?? NEW];
+    for (const { id } of outbox) ours.add(id);
+    const found = outbox.filter(({ id }) => !left.some((item) => item.id === id));
     if (!drafts && !outbox.length) stash.clear(); // The stored state was somebody else's.
-    const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
+    const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(found)]);
     if (mine !== turn) return;
-    const [unsent, isAgreed] = [waiting.filter((item) => !item.names), agreed === store.state.config.terms];
+    // If another tab wrote over the chat that this one had just opened, both open the same one again.
+    const isSame = opening && opening === openedWith;
+    const again = isSame ? left.splice(0).map((item) => ({ ...item, isKept: true })) : [];
+    const [unsent, isAgreed] = [[...again, ...waiting.filter((item) => !item.names)], agreed === store.state.config.terms];
     set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: draftsOf(own) });
     if (files) await attach(files);
     if (chat) await check();
@@ -97,12 +104,12 @@ export function createChat({ api, store, memory, stash, language }) {
     keepEarlier(chats.map(({ id, last_message_at: time, text }) => ({ id, at: Date.parse(time), text })));
   }
 
-  /** Waiting messages, with their files if this browser still has them. */
+  /** Waiting messages from the memory, with their files if this browser still has them. */
   const withFiles = (items) =>
     Promise.all(
       items.map(async ({ names, ...item }) => {
         const files = await stash.get(item.id, names);
-        return files || !names ? { ...item, files: files ?? [] } : { ...item, names, files: [] };
+        return { ...item, isKept: true, files: files ?? [], ...(names && !files && { names }) };
       }),
     );
 
@@ -276,16 +283,18 @@ export function createChat({ api, store, memory, stash, language }) {
     // A message from the start screen does not continue a chat that has ended.
     if (store.state.isHome && store.state.chat?.status === "ended") another();
     const item = { id: crypto.randomUUID(), text, files };
+    ours.add(item.id);
     store.dispatch({ type: "queued", item });
     if (files.length) stash.put(item.id, files);
     keepOutbox();
     flush();
   }
 
-  /** Messages wait in the browser until they are stored; only the names of files are kept here. */
+  /** Messages wait in the browser until they are stored; only the names of files are kept here. Those of other tabs stay. */
   function keepOutbox() {
+    const others = (memory.read().outbox ?? []).filter(({ id }) => !ours.has(id));
     const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
-    memory.write({ outbox: store.state.outbox.map(kept) });
+    memory.write({ outbox: [...others, ...store.state.outbox.map(kept)] });
   }
 
   /** Whether the form before the chat must be filled in first. */
@@ -301,14 +310,10 @@ export function createChat({ api, store, memory, stash, language }) {
     try {
       for (let item; store.state.isReady && (item = store.state.outbox[0]) && !mustIntroduce(); ) {
         try {
-          if (!(await untilAnswered(() => deliver(item)))) continue;
+          await untilAnswered(() => memory.inTurn(item.id, () => deliver(item)));
         } catch (error) {
           await refuse(item, error);
-          continue;
         }
-        store.dispatch({ type: "dropped", id: item.id });
-        stash.put(item.id, []);
-        keepOutbox();
       }
     } finally {
       sending = false;
@@ -366,19 +371,23 @@ export function createChat({ api, store, memory, stash, language }) {
     return fault.type === "empty_file" ? t("This file is empty.") : t("This file type can't be sent.");
   }
 
-  /** Stores a message; resolves to whether it is stored. A message written before the page named another person is neither
+  /** Stores a message, unless another tab has stored it. A message written before the page named another person is neither
   sent for that person nor shown to them. If another tab has continued with another chat, the message is given back. */
   async function deliver(item) {
     const mine = turn;
     if (memory.isLost()) return void begin();
+    if (item.isKept) await refresh();
     const isOurs = () => mine === turn && store.state.isReady && store.state.outbox.includes(item);
-    const id = isOurs() && (await opened());
-    if (!isOurs()) return false;
+    const id = isOurs() && (memory.read().chat ?? (await memory.inTurn(NEW, () => isOurs() && opened())));
+    if (isOurs() && cursorOf !== id) await readMessages(id);
+    if (!isOurs()) return;
     await (item.files.length ? deliverFiles(id, item, mine) : deliverText(id, item, mine));
-    return true;
+    store.dispatch({ type: "dropped", id: item.id });
+    stash.put(item.id, []);
+    keepOutbox();
   }
 
-  /** The chat's id; a new chat is opened with the details that the visitor has entered. */
+  /** The chat's id, perhaps from another tab; a new chat is opened with the details that the visitor has entered. */
   async function opened() {
     const { chat, opening: begun } = memory.read();
     if (chat) return chat;
@@ -398,13 +407,13 @@ export function createChat({ api, store, memory, stash, language }) {
       throw error;
     });
     if (mine !== turn || memory.isLost()) throw new Error("The page names somebody else by now.");
+    openedWith = opening;
     const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
     memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
     setFiles(store.state.files);
     set({ chat: made });
     describe();
-    await readMessages(made.id);
     return made.id;
   }
 
@@ -430,12 +439,13 @@ export function createChat({ api, store, memory, stash, language }) {
     if (mine !== turn) return;
     arrived(message);
     wasAsked();
-    look();
   }
 
+  /** Tells the other tabs, and looks for the messages of others: what they told us may just have been replaced. */
   function wasAsked() {
     set({ askedAt: Date.now() });
     memory.write({ askedAt: store.state.askedAt });
+    look();
   }
 
   /** A message to a chat that ended long ago starts a new one. */
@@ -604,7 +614,8 @@ export function createChat({ api, store, memory, stash, language }) {
     const who = externalId || undefined;
     const proof = who && identitySignature ? { external_id: who, identity_signature: identitySignature } : null;
     const isSame = identity?.who === who && identity;
-    identity = { who, proof };
+    // The page repeats itself: a proof that the server has refused stays refused.
+    if (!isSame || identity.signature !== identitySignature) identity = { who, proof, signature: identitySignature };
     if (isSame) return describe();
     settled = settled.then(() => settle(who, proof));
     if (store.state.config) begin();

@@ -66,9 +66,11 @@ tells the frame who the visitor is now. */
     // The memory of one person's chat is not mixed with another person's or another chat's.
     remember({ text, from, changes }) {
       storage((kept) => {
-        const now = JSON.parse(kept[name] || "{}");
-        if (!from || (now.who === from.who && now.chat === from.chat))
-          kept[name] = text || JSON.stringify({ ...now, ...changes });
+        const old = kept[name] || "{}";
+        const now = JSON.parse(old);
+        const next = text || JSON.stringify({ ...now, ...changes });
+        // Without changes, nothing is written over what another tab is writing.
+        if (next !== old && (!from || (now.who === from.who && now.chat === from.chat))) kept[name] = next;
         count++;
       });
       greet();

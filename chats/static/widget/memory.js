@@ -3,6 +3,10 @@ keeps the memory; otherwise it lasts only as long as the frame.
 
 It belongs to one person at a time (`who`: as the page names them, or undefined), and to one of their chats. A tab of
 another person, or of a chat that the person has left, neither reads nor changes it: it checks `isLost`, and enters again. */
+import { patience } from "./api.js";
+
+const PAGES_PATIENCE = 1000; // milliseconds; the page may have lost its storage
+
 export function createMemory(key) {
   const name = `chat-widget:${key}`;
   let shared = {}; // shared by all tabs, as last read or received
@@ -14,6 +18,7 @@ export function createMemory(key) {
   let told = 0; // how often the page was sent the memory to keep
   let tellPage = null;
   let onNews = () => {};
+  let answered = () => {}; // ends waiting for the page
   try {
     shared = parsed(localStorage.getItem(name));
   } catch {
@@ -66,7 +71,8 @@ export function createMemory(key) {
     shared = whole;
     const text = JSON.stringify(whole);
     try {
-      if (isOwn) localStorage.setItem(name, text);
+      // Without changes, nothing is written over what another tab is writing.
+      if (isOwn && text !== localStorage.getItem(name)) localStorage.setItem(name, text);
     } catch {
       isOwn = false; // It is full.
     }
@@ -79,7 +85,7 @@ export function createMemory(key) {
   function hear({ memory: text, count }, tell) {
     if (!isPages) return;
     const early = tellPage ? {} : shared;
-    tellPage = tell;
+    tellPage = text === undefined ? null : tell; // It has no storage either.
     // What was already sent to the page is newer.
     if (text === undefined || count < told) return;
     shared = parsed(text);
@@ -88,6 +94,26 @@ export function createMemory(key) {
       write(early);
     }
     onNews();
+    answered();
+  }
+
+  /** The result of `run`, with the memory as other tabs left it. If the browser has locks for the frame, the tabs of one
+  person do the same task one after another, each when the page has what the one before wrote. None waits longer than
+  for an answer of the server: the other tab may be frozen. */
+  async function inTurn(task, run) {
+    let result = null;
+    const start = () => (result = asked().then(run).finally(asked));
+    const locked = (options) => navigator.locks?.request(`${name}:${who}:${task}`, options, start);
+    await locked({ signal: patience().signal })?.catch(() => result ?? locked({ steal: true })).catch(() => {});
+    return result ?? start();
+  }
+
+  /** Resolves when the page, if it keeps the memory, has sent it again. */
+  async function asked() {
+    if (!tellPage) return;
+    told += 1;
+    tellPage({});
+    await new Promise((done) => setTimeout((answered = done), PAGES_PATIENCE));
   }
 
   /** Makes the memory this person's. What another person left is deleted. What was stored before anybody was named becomes
@@ -110,7 +136,7 @@ export function createMemory(key) {
   }
 
   const isAlone = () => Boolean(alone);
-  return { read, write, enter, forget, hear, belongTo, nobodys, isLost, isAlone, onChange };
+  return { read, write, enter, forget, hear, inTurn, belongTo, nobodys, isLost, isAlone, onChange };
 }
 
 function parsed(text) {
