@@ -1,5 +1,5 @@
 """Places in workers: while other clients' jobs run, one client's jobs compute in all workers but
-one, and leave each place empty for as long as they held it.
+one, and leave each place empty for twice as long as they held it.
 
 A place is a key in Valkey, so the workers of all hosts share it. It expires: a client whose worker
 crashed, or whose job computes for long, waits some seconds at most.
@@ -45,9 +45,9 @@ class _Place:
         self._since = time.monotonic()
 
     def release(self) -> None:
-        """Free the place after as long as it was held."""
+        """Free the place after twice the time for which it was held."""
         if self._held:
-            milliseconds = int(1000 * (time.monotonic() - self._since)) + 1
+            milliseconds = int(2000 * (time.monotonic() - self._since)) + 1
             _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
 
     def _must_wait(self, client: redis.Redis) -> bool:
