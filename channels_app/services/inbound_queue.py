@@ -22,10 +22,16 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value,
 from django.db.models.functions import Cast, Concat, Now, RowNumber
 from django.utils import timezone
 
-from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
+from channels_app.models import (
+    ChannelConnection,
+    InboundCallback,
+    InboundItem,
+    OutboundSend,
+    Outcome,
+)
 from channels_app.providers import PROVIDERS
 from channels_app.providers.callback_parsing import Callback
-from channels_app.providers.events import FromCustomer, Item, Receipt, Unsupported
+from channels_app.providers.events import Echo, FromCustomer, Item, Receipt, Unsupported
 from channels_app.services import identities, inbound
 from channels_app.services.identities import customer_key
 from chatplatform import jobs, locks
@@ -80,9 +86,9 @@ def store(
         rows = _rows(callback, numbered, connection)
         waiting = [row for row in rows if row.outcome == Outcome.WAITING]
         is_large = len({row.customer_key for row in waiting}) > _MAX_OWN_JOBS
-        receipts = {position for position, item in numbered if isinstance(item, Receipt)}
+        confirmations = _confirmations(connection, numbered)
         for row in waiting:
-            row.is_batched = is_large or row.position in receipts
+            row.is_batched = is_large or row.position in confirmations
         # Conflicts are items that another callback is storing at this moment.
         InboundItem.objects.bulk_create(_by_key(rows), ignore_conflicts=True)
         if connection:
@@ -113,6 +119,21 @@ def _rows(
             row.customer_key = customer_key(callback.channel, connection.pk, user_id)
         rows.append(row)
     return rows
+
+
+def _confirmations(connection: ChannelConnection | None, numbered: Sequence[Numbered]) -> set[int]:
+    """The positions of the items that only confirm our sends: receipts, and echoes of known sends.
+
+    Nobody waits for them, and each reply causes some. If they were processed like messages, they
+    would be the newest items most of the time, and a new customer's message would not be.
+    """
+    positions = {position for position, item in numbered if isinstance(item, Receipt)}
+    echoes = {item.message_id: position for position, item in numbered if isinstance(item, Echo)}
+    if connection and echoes:
+        sends = OutboundSend.objects.filter(connection=connection, provider_message_id__in=echoes)
+        known = set(sends.values_list("provider_message_id", flat=True))
+        positions |= {position for found, position in echoes.items() if found in known}
+    return positions
 
 
 def _by_key(rows: list[InboundItem]) -> list[InboundItem]:

@@ -6,13 +6,14 @@ from uuid import uuid4
 import pytest
 from django.db.models.functions import Now
 
-from channels_app.models import InboundItem
+from channels_app.models import InboundItem, OutboundSend, Outcome, SendState
 from channels_app.services import inbound_queue
 from channels_app.tests.helpers import ACCOUNT, OA, PAGE, of_localapp, post_signed
 from channels_app.tests.test_retried_callbacks import crowded, run_one, texts
 from chatplatform import jobs
 from chatplatform.jobs import leases
 from chatplatform.models import Job
+from chatplatform.testing import run_jobs
 from chats.models import Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,6 +70,32 @@ def test_a_receipt_does_not_bring_its_customers_messages_forward(nobody, oa):
     assert not InboundItem.objects.filter(is_batched=False).exists()
     assert not Job.objects.filter(name="channels_app.process_items", state="queued").exists()
     assert len(texts()) == 12
+
+
+def test_echoes_of_our_sends_wait_with_the_receipts(nobody, oa):
+    incoming = of_localapp("user_send_text", {"msg_id": "m1", "text": "Hello"}, sender={"id": "61"})
+    post_signed(nobody, "/localapp/callback", incoming)
+    run_one()
+    OutboundSend.objects.create(
+        client=oa.client, connection=oa, message=Message.objects.get(), part=0, is_last=True,
+        recipient_id="61",
+        state=SendState.SENT, sent_at=Now(), provider_message_id="ours",
+    )  # fmt: skip
+    ours, of_the_page = (
+        of_localapp("oa_send_text", {"msg_id": name, "text": name},
+                    sender={"id": OA}, recipient={"id": "61"})
+        for name in ("ours", "theirs")
+    )  # fmt: skip
+    post_signed(nobody, "/localapp/callback", ours)
+    post_signed(nobody, "/localapp/callback", of_the_page)
+    waiting = InboundItem.objects.filter(outcome=Outcome.WAITING).order_by("pk")
+    assert list(waiting.values_list("is_batched", flat=True)) == [True, False]
+    run_jobs()
+    assert list(Message.objects.order_by("seq").values_list("text", flat=True)) == [
+        "Hello",
+        "theirs",
+    ]
+    assert not waiting.exists()
 
 
 def job_of(connection):
