@@ -122,6 +122,8 @@ def test_a_language_that_is_chosen_has_its_boxes_at_once(owner, ann, bot):
     to_section(owner, "questions")
     owner.locator("#questions_questions_vi").fill("Shop ở đâu?")
     save(owner, "questions")
+    # The forms are saved one after another.
+    expect(owner.locator("[data-save-bar][data-changed]")).to_have_count(0)
     expect(owner.locator("#questions_questions_vi")).to_have_value("Shop ở đâu?")
     fields = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
     assert fields[0]["label"] == {"en": "Order number", "vi": "Số đơn"}
