@@ -45,9 +45,10 @@ class _Place:
         self._since = time.monotonic()
 
     def release(self) -> None:
-        """Free the place after twice the time for which it was held."""
+        """Free the place after twice the time for which it was held, and five seconds at most."""
         if self._held:
-            milliseconds = int(2000 * (time.monotonic() - self._since)) + 1
+            seconds = 2 * (time.monotonic() - self._since)
+            milliseconds = int(1000 * min(seconds, processor_turns.LONGEST_WAIT_SECONDS)) + 1
             _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
 
     def _must_wait(self, client: redis.Redis) -> bool:
