@@ -50,8 +50,10 @@ from bots.quoting import question_splitting, quotation, search
 from bots.tests import hostile_texts
 from chatplatform import csv_files
 
-# Of processor time; what is linear takes a tenth of it.
+# Of processor time. What takes longer is compared with half of its text, which tells what is
+# quadratic (four times as long) from a slow machine.
 BUDGET_SECONDS = 0.3
+MAX_GROWTH = 3
 SOURCE = (
     "Delivery takes 3 days and costs 5 euros. We do not send parcels abroad. If you cancel two days"
     " before, you get your money back. Call +49 30 1234567 or write to shop@example.com."
@@ -250,14 +252,20 @@ def _forget_vectors() -> None:
 
 
 def _slow(name: str, call: Call, texts: Iterator[str]) -> list[str]:
-    """The texts that cost too much, also when they are looked at again."""
+    """The texts that cost more than their length."""
     return [
-        f"{name}: {min(seconds):.2f} s for {text[:30]!r}"
+        f"{name}: {whole:.2f} s for {text[:30]!r}, half of it {half:.2f} s"
         for text in texts
-        if (first := _seconds(call, text)) > BUDGET_SECONDS
-        for seconds in [(first, _seconds(call, text))]
-        if min(seconds) > BUDGET_SECONDS
+        if _seconds(call, text) > BUDGET_SECONDS
+        for whole, half in [
+            (_least_seconds(call, text), _least_seconds(call, text[: len(text) // 2]))
+        ]
+        if whole > MAX_GROWTH * half
     ]
+
+
+def _least_seconds(call: Call, text: str) -> float:
+    return min(_seconds(call, text) for _ in range(3))
 
 
 def _seconds(call: Call, text: str) -> float:
