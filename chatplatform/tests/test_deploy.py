@@ -218,6 +218,21 @@ def test_a_site_adds_what_is_its_own():
         rendered(image={"digest": "latest"})
 
 
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({}, "2"),
+        ({"processes": {"worker": {"replicas": 5}}}, "5"),
+        ({"settings": {"REPLY_WORKERS": "7"}}, "7"),
+    ],
+)
+def test_the_chart_tells_how_many_workers_reply(values, wanted):
+    made = rendered(**values)
+    for name in ("chat-relay", "chat-worker"):
+        variables = container(made["Deployment", name])["env"]
+        assert {"name": "REPLY_WORKERS", "value": wanted} in variables, name
+
+
 def test_new_secrets_start_new_pods():
     """The cluster's Secret is looked up, which renders as nothing here."""
     template = (DEPLOY / "helm/chatplatform/templates/processes.yaml").read_text()
