@@ -149,7 +149,7 @@ def test_a_page_moves_while_its_messages_wait(demo: Shop, other: Shop, channel: 
             if turn:
                 (second, first)[turn % 2].disconnect()
             owner.connect()
-            earlier = owner.callbacks()
+            earlier = [row for row in owner.callbacks() if f"{channel}_mover_" in row["body"]]
             texts = {f"{channel}_mover_{n}": f"{channel} {turn} {n}" for n in range(12)}
             owner.send_body(texts)
             owner.sim.wait_until_quiet(60)

@@ -40,7 +40,7 @@ class _Place:
     def acquire(self) -> None:
         """Wait up to five seconds for a place, unless no other client is active."""
         ends_at = time.monotonic() + processor_turns.LONGEST_WAIT_SECONDS
-        while _in_valkey(self._must_wait, False) and time.monotonic() < ends_at:
+        while not _in_valkey(self._may_compute, True) and time.monotonic() < ends_at:
             time.sleep(_PAUSE_SECONDS)
         self._since = time.monotonic()
 
@@ -51,18 +51,24 @@ class _Place:
             milliseconds = int(1000 * min(seconds, processor_turns.LONGEST_WAIT_SECONDS)) + 1
             _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
 
-    def _must_wait(self, client: redis.Redis) -> bool:
-        now = time.time()
-        commands = [
-            ("ZADD", _ACTIVE, now, self._client_id),
-            ("ZREMRANGEBYSCORE", _ACTIVE, "-inf", now - _ACTIVE_SECONDS),
-            ("ZCARD", _ACTIVE),
-        ]
-        if valkey.round_trip(commands)[2] < 2:
-            return False
+    def _may_compute(self, client: redis.Redis) -> bool:
+        return not _are_others_active(self._client_id) or self._take(client)
+
+    def _take(self, client: redis.Redis) -> bool:
         for number in range(settings.REPLY_WORKERS - 1):
-            self._held = f"worker-place:{self._client_id}:{number}"
-            if client.set(self._held, 1, nx=True, ex=processor_turns.LONGEST_WAIT_SECONDS):
-                return False
-        self._held = ""
-        return True
+            place = f"worker-place:{self._client_id}:{number}"
+            if client.set(place, 1, nx=True, ex=processor_turns.LONGEST_WAIT_SECONDS):
+                self._held = place
+                return True
+        return False
+
+
+def _are_others_active(client_id: int) -> bool:
+    """Count this client as active, and tell whether others are."""
+    now = time.time()
+    commands = [
+        ("ZADD", _ACTIVE, now, client_id),
+        ("ZREMRANGEBYSCORE", _ACTIVE, "-inf", now - _ACTIVE_SECONDS),
+        ("ZCARD", _ACTIVE),
+    ]
+    return int(valkey.round_trip(commands)[2]) > 1
