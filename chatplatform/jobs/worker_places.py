@@ -1,5 +1,5 @@
 """Places in workers: while other clients' jobs run, one client's jobs compute in all workers but
-one, and leave each place empty for twice as long as they held it.
+one, and leave each place empty for three times as long as they held it.
 
 A place is a key in Valkey, so the workers of all hosts share it. It expires: a client whose worker
 crashed, or whose job computes for long, waits some seconds at most.
@@ -18,7 +18,7 @@ from chatplatform.live import valkey
 _QUEUES = {Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT}
 # The active clients, by the time at which a job last asked for a place, and how long that counts.
 _ACTIVE, _ACTIVE_SECONDS = "active-clients", 5
-_PAUSE_SECONDS = 0.02
+_PAUSE_SECONDS = 0.1
 _in_valkey = valkey.BestEffort("clients compute in all workers")
 
 
@@ -45,9 +45,9 @@ class _Place:
         self._since = time.monotonic()
 
     def release(self) -> None:
-        """Free the place after twice the time for which it was held, and five seconds at most."""
+        """Free the place after three times as long as it was held, and five seconds at most."""
         if self._held:
-            seconds = 2 * (time.monotonic() - self._since)
+            seconds = 3 * (time.monotonic() - self._since)
             milliseconds = int(1000 * min(seconds, processor_turns.LONGEST_WAIT_SECONDS)) + 1
             _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
 

@@ -111,6 +111,14 @@ def test_without_the_encoder_the_same_words_are_one_question(bot, ask_in_vain, m
     assert sorted(QuestionGroup.objects.values_list("count", flat=True)) == [1, 2]
 
 
+def test_a_long_text_is_one_question_with_the_same_words_alone(bot, ask_in_vain):
+    story = "We came with our dog last year, and nobody minded. " * 10
+    alike = [f"{story}{question}" for question in DOGS[:2]]
+    ask_in_vain(*alike, alike[0], alike[1].upper())
+    question_groups.group_next(bot.pk)
+    assert [row.count for row in QuestionGroup.objects.order_by("id")] == [2, 2]
+
+
 def test_three_calls_from_the_question_to_the_answer(ann, server, bot, path, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     before = Event.objects.filter(type="message.created").count()

@@ -29,6 +29,8 @@ from chats.services.core import enqueue_question_grouping
 WINDOW = timedelta(days=30)
 # The maximum number of questions per job; each takes about 8 ms. The next job groups the rest.
 QUESTIONS_A_JOB = 100
+# A longer text is no question that others ask in similar words, and would take up to 0.1 seconds.
+MAX_COMPARED_CHARACTERS = 500
 # A question is compared with at most this many groups, those with the latest questions. Their
 # vectors take 8 MB.
 MAX_COMPARED = 5_000
@@ -48,7 +50,7 @@ def group_next(bot_id: int) -> None:
     rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
     questions = [row.in_reply_to for row in rows if row.in_reply_to]
     groups = _Groups.load(bot)
-    vectors = [embedding.embed_query(row.text) for row in questions[:QUESTIONS_A_JOB]]
+    vectors = [groups.vector_of(row.text) for row in questions[:QUESTIONS_A_JOB]]
     with jobs.commit():
         for question, vector in zip(questions, vectors, strict=False):
             _add(groups.nearest(question.text, vector), question)
@@ -122,18 +124,26 @@ class _Groups:
         rows = list(groups[:MAX_COMPARED])
         return cls(bot, rows, [_vector(row) for row in rows])
 
+    def vector_of(self, text: str) -> Vectors | None:
+        """The vector by which to find a question's group; None if only its words count."""
+        if len(text) > MAX_COMPARED_CHARACTERS or self._with_words(text):
+            return None
+        return embedding.embed_query(text)
+
     def nearest(self, text: str, vector: Vectors | None) -> QuestionGroup:
         """The group whose first question has the same words, else the most similar group, else a
         new group, which is not stored yet."""
-        digest = hashlib.sha256(plain(text).encode()).hexdigest()
-        same_words = next((row for row in self.rows if row.digest == digest), None)
-        group = same_words or self._most_similar(vector)
+        group = self._with_words(text) or self._most_similar(vector)
         if group is None:
             stored = b"" if vector is None else vector.tobytes()
-            group = QuestionGroup(bot=self.bot, digest=digest, vector=stored)
+            group = QuestionGroup(bot=self.bot, digest=_digest(text), vector=stored)
             self.rows.append(group)
             self.vectors.append(vector)
         return group
+
+    def _with_words(self, text: str) -> QuestionGroup | None:
+        digest = _digest(text)
+        return next((row for row in self.rows if row.digest == digest), None)
 
     def _most_similar(self, vector: Vectors | None) -> QuestionGroup | None:
         """The most similar group, if its similarity is at least `ALIKE`."""
@@ -143,6 +153,10 @@ class _Groups:
         scores = np.stack([item for _, item in pairs if item is not None]) @ vector
         best = int(scores.argmax())
         return pairs[best][0] if scores[best] >= ALIKE else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(plain(text).encode()).hexdigest()
 
 
 def _vector(row: QuestionGroup) -> Vectors | None:
