@@ -17,7 +17,7 @@ from django.core.handlers.base import reset_urlconf  # noqa: E402
 from django.db import reset_queries  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
-from chatplatform import checks, environment, key_check  # noqa: E402
+from chatplatform import checks, encryption_key_check, environment  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.asgi_application import Application  # noqa: E402
 
@@ -29,7 +29,7 @@ if not settings.DEBUG:
     signals.request_started.disconnect(reset_queries)
 
 checks.require()
-key_check.require()
+encryption_key_check.require()
 for fault in checks.static_files():
     environment.end(f"{fault.msg} {fault.hint}")
 exporter.start()

@@ -35,10 +35,10 @@ def _close_broken_connections(**_: object) -> None:
 @worker_init.connect
 @beat_init.connect
 def _check_settings(**_: object) -> None:
-    from chatplatform import checks, key_check  # noqa: PLC0415 - they need the apps
+    from chatplatform import checks, encryption_key_check  # noqa: PLC0415 - they need the apps
 
     checks.require()
-    key_check.require()
+    encryption_key_check.require()
 
 
 @worker_init.connect

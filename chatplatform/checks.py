@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import ERROR, CheckMessage, Error, Warning
 
-from chatplatform import environment, key_check, web_push
+from chatplatform import encryption_key_check, environment, web_push
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
@@ -142,8 +142,8 @@ def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
     if not databases or "default" not in databases:
         return []
     try:
-        key_check.find_used("default")
-    except key_check.KeysUnusable as exc:
+        encryption_key_check.find_used("default")
+    except encryption_key_check.KeysUnusable as exc:
         return [Error(str(exc), id="chatplatform.E005")]
     return []
 

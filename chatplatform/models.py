@@ -149,7 +149,8 @@ class EncryptionKey(models.Model):
     """The fingerprint of a key of FIELD_KEYS that may have encrypted secrets.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
-    not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.
+    not start (`chatplatform.encryption_key_check`). `rotate_keys` deletes the keys that it has
+    replaced.
     """
 
     fingerprint = models.CharField(max_length=16, primary_key=True)

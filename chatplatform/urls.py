@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerSplitV
 
 from chatplatform.api import errors
 from chatplatform.api.routing import operations
-from chatplatform.web import start_page
+from chatplatform.web import public_pages
 from chatplatform.web.health import HealthViewSet, openapi_json
 
 # Check Health
@@ -16,18 +16,18 @@ health = [
     path("health/live", HealthViewSet.as_view({"get": "live"})),
 ]
 urlpatterns = [
-    path("", start_page.start, name="start"),
+    path("", public_pages.start, name="start"),
     operations(*settings.API_APPS, also=health),
-    path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
+    path("openapi.json", public_pages.of_docs(openapi_json), name="schema"),
     path(
         "docs",
-        start_page.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema")),
+        public_pages.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema")),
         name="docs",
     ),
-    path("redoc", start_page.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
-    path(".well-known/security.txt", start_page.security_txt),
-    path("favicon.ico", start_page.favicon),
-    path("admin", start_page.site_without_slash),
+    path("redoc", public_pages.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
+    path(".well-known/security.txt", public_pages.security_txt),
+    path("favicon.ico", public_pages.favicon),
+    path("admin", public_pages.site_without_slash),
     path("admin/", admin.site.urls),
     # Last: all other paths are a 404.
     re_path("", errors.page_not_found),

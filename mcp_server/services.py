@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponseBase
 from chatplatform.api.errors import NotFound
 from chatplatform.api.idempotency import HEADER
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, Operation, routes
-from chatplatform.api.path_parameters import describe_parameter
+from chatplatform.api.path_parameter_descriptions import describe_parameter
 from chatplatform.api.routing import find_operation
 from identity.auth import Principal
 

@@ -39,7 +39,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import deliveries, endpoints, row_events
+from webhooks.services import deliveries, endpoints, event_history
 from webhooks.shapes import webhook as webhook_shapes
 
 COLORS: dict[str, str] = {
@@ -131,7 +131,7 @@ class EventAdmin(TenantAdmin):
     def about(self, subject: str, row: Any) -> list[Entry]:
         """The latest events about a row, for its page; those of a chat's messages are left out."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
-        found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:

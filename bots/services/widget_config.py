@@ -13,7 +13,7 @@ from bots.services import (
     bots,
     business_hours,
     chat_hooks,
-    customer_info,
+    customer_info_fields,
     welcome,
 )
 from bots.shapes.bot import BotStyle
@@ -75,7 +75,7 @@ def _text(bot: Bot, texts: dict[str, str], language: str) -> str | None:
 
 
 def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
-    labels = customer_info.labels(stored["name"], stored["label"])
+    labels = customer_info_fields.labels(stored["name"], stored["label"])
     return ConfigField.model_construct(
         name=stored["name"],
         label=_text(bot, labels, language) or stored["name"],

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bots.models import Bot
-from bots.services import customer_info
+from bots.services import customer_info_fields
 from bots.testing import make_bot
 from chatplatform.api.errors import Invalid
 
@@ -88,10 +88,10 @@ def field(kind, **more):
 def test_answers_are_checked_by_type(kind, good, bad):
     fields = [field(kind, options=CITY["options"] if kind == "select" else [])]
     for value in [*good, None, ""]:
-        customer_info.check(fields, {"it": value})
+        customer_info_fields.check(fields, {"it": value})
     for value in bad:
         with pytest.raises(Invalid) as caught:
-            customer_info.check(fields, {"it": value})
+            customer_info_fields.check(fields, {"it": value})
         assert [item["loc"] for item in caught.value.errors] == [
             ["body", "customer", "attributes", "it"]
         ]
@@ -99,14 +99,14 @@ def test_answers_are_checked_by_type(kind, good, bad):
 
 def test_required_answers():
     fields = [field("text", required=True, ask_before_chat=True), ORDER]
-    customer_info.check(fields, {})
-    customer_info.check(fields, {"it": "x", "their_own": [1]}, known={})
-    customer_info.check(fields, {}, known={"it": "x"})
+    customer_info_fields.check(fields, {})
+    customer_info_fields.check(fields, {"it": "x", "their_own": [1]}, known={})
+    customer_info_fields.check(fields, {}, known={"it": "x"})
     for attributes, known in (({"it": None}, None), ({"it": ""}, {"it": "x"}), ({}, {})):
         with pytest.raises(Invalid) as caught:
-            customer_info.check(fields, attributes, at=("body", "attributes"), known=known)
+            customer_info_fields.check(fields, attributes, at=("body", "attributes"), known=known)
         (error,) = caught.value.errors
         assert (error["loc"], error["type"]) == (["body", "attributes", "it"], "missing")
     # A field asked for during the chat is not required before it.
     later = [field("text", required=True, ask_before_chat=False)]
-    customer_info.check(later, {}, known={})
+    customer_info_fields.check(later, {}, known={})

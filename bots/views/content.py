@@ -10,7 +10,7 @@ from bots.models import DocumentSource
 from bots.services import (
     banner_picture,
     bots,
-    customer_info,
+    customer_info_fields,
     documents,
     procedures,
     prompt_versions,
@@ -346,7 +346,7 @@ class CustomerInfoViewSet(TenantViewSet):
     def update(self, bot_id: int, body: CustomerInfoFields) -> CustomerInfoFields:
         """Replace the fields that the bot asks a customer for. Values that customers have given
         are kept."""
-        return customer_info.update(bots.get(self.client, bot_id), body=body, by=self.user)
+        return customer_info_fields.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER)
     def retrieve(self, bot_id: int) -> CustomerInfoFields:

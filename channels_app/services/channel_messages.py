@@ -15,14 +15,14 @@ from channels_app.shapes.connection import (
 )
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
-from chats.services.core import agent_messages, channel_events, row_json
+from chats.services.core import agent_messages, channel_updates, row_json
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
 
 def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> dict[str, Any]:
     """One page of a bot's messages on a channel, with one customer or with all, newest first."""
-    rows = channel_events.history(bot.client, bot=bot, channel=provider.channel)
+    rows = channel_updates.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is not None:
         rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
     return row_json.list_page(rows, query, by="-id")

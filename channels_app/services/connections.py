@@ -30,7 +30,7 @@ from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
-from chats.services.core import channel_events
+from chats.services.core import channel_updates
 from identity.models import ChannelAccessToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
@@ -519,7 +519,7 @@ def _set_reachable(row: ChannelConnection) -> None:
     chats = Conversation.objects.filter(
         bot=row.bot_id, channel=row.channel, channel_chat__identity__account_id=row.account_id
     )
-    channel_events.set_reachable(chats, is_reachable=row.status in SENDING)
+    channel_updates.set_reachable(chats, is_reachable=row.status in SENDING)
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:

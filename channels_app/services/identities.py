@@ -19,7 +19,7 @@ from channels_app.providers.events import FromCustomer, IdsChanged
 from chatplatform import locks
 from chatplatform.api.errors import Invalid
 from chats.models import AssignType, Conversation, Customer, LockedConversation, SenderType, Status
-from chats.services.core import channel_events, conversations, customers, lifecycle
+from chats.services.core import channel_updates, conversations, customers, lifecycle
 from chats.shapes.people import CustomerInfo
 from identity.models import Client
 
@@ -222,7 +222,7 @@ def _save_ids(identity: CustomerIdentity) -> None:
     """Store the customer's ids, and store in their chats the id that messages are sent to."""
     identity.save(update_fields=["provider_user_id", "alternate_user_id"])
     chats = Conversation.objects.filter(channel_chat__identity=identity)
-    channel_events.set_provider_user_id(chats, identity.address)
+    channel_updates.set_provider_user_id(chats, identity.address)
 
 
 def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -> None:

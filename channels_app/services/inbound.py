@@ -47,7 +47,7 @@ from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
     channel_context,
-    channel_events,
+    channel_updates,
     conversations,
     customers,
     feedback,
@@ -132,7 +132,7 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
             _store_rating(connection, item)
         case events.Referred():
             if chat := _current_chat(connection, identities.find(connection, item)):
-                channel_events.note_referral(chat, item.referral)
+                channel_updates.note_referral(chat, item.referral)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
                 _apply_early_ids(connection, identity)
@@ -147,7 +147,7 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
                 account_news.store(entry, item)
         case events.ThreadControl():
             if chat := _current_chat(connection, identities.find(connection, item)):
-                channel_events.hand_thread(chat, is_ours=item.is_ours)
+                channel_updates.hand_thread(chat, is_ours=item.is_ours)
         case events.OffersChosen():
             _store_wish(connection, item)
         case events.AccountBlocked():
@@ -179,7 +179,7 @@ def _receive(
     chat = message.conversation
     _link(connection, chat, identity)
     if referral := item.metadata.get("referral"):
-        channel_events.note_referral(chat, referral)
+        channel_updates.note_referral(chat, referral)
     may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
     is_quiet = not item.content.text and channel_context.is_quiet(message.metadata)
     if may_reply and is_answered and not is_quiet:
@@ -194,10 +194,10 @@ def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerI
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
     rows = Conversation.objects.filter(pk=chat.pk)
     if chat.provider_user_id != identity.address:
-        channel_events.set_provider_user_id(rows, identity.address)
+        channel_updates.set_provider_user_id(rows, identity.address)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
-        channel_events.set_reachable(rows, is_reachable=is_reachable)
+        channel_updates.set_reachable(rows, is_reachable=is_reachable)
 
 
 def _store_message(
@@ -222,7 +222,7 @@ def _store_message(
     window_ends_at = _past(item.at) + window if window else None
     if chat is None:
         chat = _open_chat(connection, identity, content.text, window_ends_at)
-    channel_events.extend_reply_window(chat, window_ends_at)
+    channel_updates.extend_reply_window(chat, window_ends_at)
     pieces = [*_place(content.place), *files.refused]
     message = incoming.receive(
         chat,
@@ -239,7 +239,7 @@ def _store_message(
         metadata={**metadata, **no_words, **({"lines": lines} if lines else {})},
     ).message
     if message.conversation_id != chat.pk:
-        channel_events.extend_reply_window(message.conversation, window_ends_at)
+        channel_updates.extend_reply_window(message.conversation, window_ends_at)
     return message
 
 
@@ -413,11 +413,11 @@ def _change(
         return False
     match item:
         case events.Edited():
-            channel_events.edit(message, item.text[:8000], at=_past(item.at))
+            channel_updates.edit(message, item.text[:8000], at=_past(item.at))
         case events.Unsent():
-            channel_events.unsend(message, at=_past(item.at))
+            channel_updates.unsend(message, at=_past(item.at))
         case events.Reacted():
-            channel_events.react(message, reaction=item.reaction, at=_past(item.at))
+            channel_updates.react(message, reaction=item.reaction, at=_past(item.at))
     return True
 
 
@@ -501,9 +501,9 @@ def _store_echo(
         _link(connection, chat, identity)
     text, no_words = _message_text(item.content, item.content.lines)
     lines = {"lines": list(item.content.lines)} if item.content.lines else {}
-    channel_events.store_answer_elsewhere(
+    channel_updates.store_answer_elsewhere(
         chat,
-        channel_events.ChannelMessage(
+        channel_updates.ChannelMessage(
             text=text,
             provider_message_id=item.message_id,
             pieces=[*_place(item.content.place), *files.refused],
@@ -532,7 +532,7 @@ def _store_price(send: OutboundSend, price: events.Price | None) -> None:
     conversations.lock(send.message.conversation)
     OutboundSend.objects.filter(pk=send.pk).update(is_charged=price.is_charged)
     charged = OutboundSend.objects.filter(message=send.message_id, is_charged=True).count()
-    channel_events.note_price(send.message, category=price.category, charged=charged)
+    channel_updates.note_price(send.message, category=price.category, charged=charged)
 
 
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
@@ -585,7 +585,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=reason)
     message_status.record_failed(send.message, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_events.close_reply_window(chat)
+        channel_updates.close_reply_window(chat)
     else:
         provider_error_policy.apply(connection, error)
 
@@ -650,7 +650,7 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
     identity = identities.find(connection, item) or _new_identity(connection, item)
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
     if chat := _current_chat(connection, identity):
-        channel_events.note_offers(chat, are_wanted=item.are_wanted)
+        channel_updates.note_offers(chat, are_wanted=item.are_wanted)
 
 
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
@@ -662,11 +662,11 @@ def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> 
     chat = _current_chat(connection, identities.find(connection, item))
     if chat is None:
         return
-    channel_events.note_blocked(chat, is_blocked=item.is_blocked)
+    channel_updates.note_blocked(chat, is_blocked=item.is_blocked)
     if item.is_blocked:
-        channel_events.close_reply_window(chat)
+        channel_updates.close_reply_window(chat)
     elif PROVIDERS[connection.channel].reply_window is None:
-        channel_events.extend_reply_window(chat, None)
+        channel_updates.extend_reply_window(chat, None)
 
 
 # --- ratings ----------------------------------------------------------------------------------

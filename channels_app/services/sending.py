@@ -31,7 +31,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_events, enqueue_translations, message_status
+from chats.services.core import channel_updates, enqueue_translations, message_status
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
@@ -246,7 +246,7 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
         raise jobs.TryLater(reason, wait=error.wait or _backoff())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_events.close_reply_window(message.conversation)
+        channel_updates.close_reply_window(message.conversation)
     message_status.record_failed(message, error=reason)
     return False
 

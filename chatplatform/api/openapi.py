@@ -24,7 +24,7 @@ from chatplatform.api.operation import (
     listed,
 )
 from chatplatform.api.operation_ids import operation_id
-from chatplatform.api.path_parameters import describe_parameter
+from chatplatform.api.path_parameter_descriptions import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {

@@ -20,7 +20,7 @@ from identity.models import AuditEvent, User
 from identity.services import audit, users
 from identity.testing import signed_in
 from webhooks.models import WebhookConfig
-from webhooks.services import announce, row_events
+from webhooks.services import announce, event_history
 
 
 def page_of(browser, row):
@@ -78,7 +78,7 @@ def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara
     assert "Content couldn't be read It is empty." in shown
     assert "trained" not in shown
     assert "Customer" not in shown
-    rows = row_events.about(ann.client.pk, "document", str(mine_document.pk))
+    rows = event_history.about(ann.client.pk, "document", str(mine_document.pk))
     with connection.cursor() as cursor:
         # The table is small: its planner would rather sort.
         for way in ("seqscan", "bitmapscan", "sort"):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from bots.models import Bot, Chunk
 from bots.testing import make_bot, trained
 from channels_app.models import InboundCallback, InboundItem
-from chatplatform import key_check, media
+from chatplatform import encryption_key_check, media
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chatplatform.tests.test_erasing import file, found
@@ -314,7 +314,7 @@ def test_a_wrong_passphrase_another_release_and_a_broken_archive(moving, tmp_pat
         call_command("erase_client", moving.code, yes=True, moved=archive)
     assert Message.objects.filter(client=moving).exists()
     call_command("erase_client", moving.code, yes=True)
-    key_check.check("default")
+    encryption_key_check.check("default")
     before = state()
 
     def refused(path, words):

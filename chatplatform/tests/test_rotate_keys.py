@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from bots.testing import make_bot
-from chatplatform import crypto, key_check
+from chatplatform import crypto, encryption_key_check
 from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.signatures import new_secret
 from chatplatform.testing import run_before
@@ -48,7 +48,7 @@ def keys_of(model, column):
 
 
 def test_nothing_else_encrypts_than_the_fields_that_it_finds(db):
-    assert len(list(key_check.encrypted_columns())) >= 9
+    assert len(list(encryption_key_check.encrypted_columns())) >= 9
     encrypting = [
         path.relative_to(ROOT).as_posix()
         for path in ROOT.glob("[a-z]*/**/*.py")

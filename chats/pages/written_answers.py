@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentSource
-from bots.pages.bot import content_gaps
+from bots.pages.bot import content_warnings
 from bots.services import written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chats.models import Message
@@ -57,7 +57,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
 
 def warn_of_others(request: HttpRequest, document: Document) -> None:
     """Warn the person of another document that answers the same question differently."""
-    words = content_gaps.contradiction(document.drafted())
+    words = content_warnings.contradiction(document.drafted())
     if words:
         messages.warning(request, words)
 

@@ -11,7 +11,7 @@ from bots.forms import BotForm
 from bots.language.normalization import fold
 from bots.language.slot_filling import CONTACT
 from bots.models import Bot
-from bots.services import bots, customer_info
+from bots.services import bots, customer_info_fields
 from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
 from chatplatform.form_fields import TextsField
 from identity.models import User
@@ -53,7 +53,7 @@ def _change(bot: Bot, fields: list[CustomerInfoField], by: User) -> CustomerInfo
             for code in [code for code in texts if bot.languages and code not in bot.languages]:
                 del texts[code]
         field.label = field.label or {bot.default_language: field.name}
-    return customer_info.update(bot, body=CustomerInfoFields(fields=fields), by=by)
+    return customer_info_fields.update(bot, body=CustomerInfoFields(fields=fields), by=by)
 
 
 def _stored(bot: Bot) -> list[CustomerInfoField]:
@@ -100,7 +100,7 @@ class ContactForm(BotForm):
 
 def _new(bot: Bot, name: str, kind: Any) -> CustomerInfoField:
     default = bot.default_language
-    label = bots.in_language(customer_info.labels(name, {}), default, default="en")
+    label = bots.in_language(customer_info_fields.labels(name, {}), default, default="en")
     return CustomerInfoField(name=name, label={default: label or name}, type=kind)
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
-from bots.pages.bot import content_forms, content_gaps, frame, states
+from bots.pages.bot import content_forms, content_warnings, frame, states
 from bots.services import chat_hooks, content_overlap, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
@@ -59,7 +59,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         actions=[add] if may_add else [],
         add=add if may_add else None,
         items=[_item(bot, row, answer_counts) for row in rows],
-        language_gaps=content_gaps.languages(bot),
+        language_gaps=content_warnings.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
         kind=kind,
@@ -220,7 +220,7 @@ def _related_content(row: Document) -> dict[str, Any]:
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
-        return {"contradiction": content_gaps.contradiction(row)}
+        return {"contradiction": content_warnings.contradiction(row)}
     if row.valid_to is None:
         return {}
     answered, unanswered = content_overlap.questions_of(row)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
-from bots.pages.bot import content_gaps
+from bots.pages.bot import content_warnings
 from bots.services import document_changes, documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
@@ -201,7 +201,7 @@ class QuestionForm(WrittenForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
         document = super().submit(data, by)
-        self.contradiction = content_gaps.contradiction(document.drafted())
+        self.contradiction = content_warnings.contradiction(document.drafted())
         return document
 
     def saved_message(self, result: Document) -> str:

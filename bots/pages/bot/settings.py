@@ -12,7 +12,7 @@ from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurp
 from bots.pages.bot import (
     behaviour_forms,
     contact_forms,
-    content_gaps,
+    content_warnings,
     frame,
     hours_forms,
     procedure_forms,
@@ -86,7 +86,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
-        language_gaps=content_gaps.languages(bot),
+        language_gaps=content_warnings.languages(bot),
         model=client_models.filter(bot=bot).first() or client_models.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from bots.models import Bot
-from bots.services import customer_info
+from bots.services import customer_info_fields
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chatplatform.api.shapes import MAX_FREE_BYTES, MAX_ID
 from chatplatform.json_encoding import as_json
@@ -102,7 +102,7 @@ def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
 
 def _check_answers(bot: Bot, info: CustomerInfo, **options: Any) -> None:
     country = time_zones.country_of(bot.client.timezone)
-    customer_info.check(bot.customer_info_fields, answers(info), country=country, **options)
+    customer_info_fields.check(bot.customer_info_fields, answers(info), country=country, **options)
 
 
 def answers(known: Customer | CustomerInfo) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from bots.language import phrasebook
 from bots.language.phrasebook import base_of
-from bots.services import bots, business_hours, customer_info
+from bots.services import bots, business_hours, customer_info_fields
 from chats.models import Conversation, text_content
 
 # The language to use if there is no text in the client's default language either.
@@ -67,7 +67,7 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
     customer's language, the platform's question is asked.
     """
     questions: Mapping[str, str] = field.get("question") or {}
-    labels = customer_info.labels(field["name"], field["label"])
+    labels = customer_info_fields.labels(field["name"], field["label"])
     language, default = _supported_language(language, chat), chat.bot.default_language
     for code in (language, default):
         if reply := _find(questions, code):

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, connections, transaction
 
-from chatplatform import key_check
+from chatplatform import encryption_key_check
 from commands import client_import
 from commands.client_archive import Reader, secret_key_check
 from commands.client_ids import DanglingReference
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         _ensure_welcome(archive)
         archive.check_entries()
         alias, stored = migrating(), list[str]()
-        key_check.check(alias)
+        encryption_key_check.check(alias)
         try:
             with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
                 cursor.execute("SET LOCAL statement_timeout = 0")

@@ -8,7 +8,7 @@ from django.core.management.commands import migrate
 from django.db import connections, transaction
 from psycopg import sql
 
-from chatplatform import key_check
+from chatplatform import encryption_key_check
 
 OWNER = "owner"
 # Tables whose rows the application must not change, and those of them that it may only read.
@@ -29,7 +29,7 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # Nothing is migrated with wrong keys.
-        key_check.check(options["database"])
+        encryption_key_check.check(options["database"])
         # Indexing a big table takes longer than a request's statement may.
         with connections[options["database"]].cursor() as cursor:
             cursor.execute("SET statement_timeout = 0")
@@ -41,7 +41,7 @@ class Command(migrate.Command):
         if options["database"] == OWNER:
             application = settings.DATABASES["default"]
             grant(OWNER, role=application["USER"], password=application["PASSWORD"])
-        key_check.check(options["database"])
+        encryption_key_check.check(options["database"])
 
 
 def grant(alias: str, *, role: str, password: str) -> None:

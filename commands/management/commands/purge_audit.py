@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from chatplatform import key_check
+from chatplatform import encryption_key_check
 from commands.management.commands.migrate import migrating
 from identity.services import audit_retention
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             return
         alias, removed, broken = migrating(), 0, 0
         # The anchors are sealed with the keys.
-        key_check.check(alias)
+        encryption_key_check.check(alias)
         for client_id in audit_retention.clients_with_old_rows(using=alias):
             try:
                 for anchor in audit_retention.purge_expired(client_id, using=alias):

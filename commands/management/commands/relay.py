@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chatplatform import key_check
+from chatplatform import encryption_key_check
 from chatplatform.celery import app
 from chatplatform.jobs.relay import Relay
 from chatplatform.jobs.stop_event import Stop
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = "Dispatch due jobs to the workers; runs until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        key_check.require()
+        encryption_key_check.require()
         app.loader.import_default_modules()
         stop = Stop()
 

@@ -7,7 +7,7 @@ from django.db import connections, models, transaction
 
 from chatplatform import crypto
 from chatplatform.crypto import EncryptedTextField
-from chatplatform.key_check import Fields, encrypted_columns
+from chatplatform.encryption_key_check import Fields, encrypted_columns
 from chatplatform.models import EncryptionKey
 from commands.management.commands.migrate import APPEND_ONLY, migrating
 

@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from django.test import override_settings
 
 from bots.testing import make_bot
-from chatplatform import crypto, environment, key_check
+from chatplatform import crypto, encryption_key_check, environment
 from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url, free_port
@@ -66,7 +66,7 @@ def started(name, folder, *keys, **environ):
 # Beat and the relay ask as the worker does.
 @pytest.mark.parametrize("name", ["web", "worker"])
 def test_a_process_without_a_key_in_use_does_not_start(name, tmp_path):
-    key_check.check("default")
+    encryption_key_check.check("default")
     done = started(name, tmp_path, OTHER)
     output = done.stdout + done.stderr
     assert done.returncode == 1
@@ -78,7 +78,7 @@ def test_a_process_without_a_key_in_use_does_not_start(name, tmp_path):
 
 
 def test_nothing_is_migrated_without_a_key_in_use():
-    key_check.check("default")
+    encryption_key_check.check("default")
     with (
         override_settings(FIELD_KEYS=[OTHER]),
         pytest.raises(CommandError, match=f"{fingerprint(OLD)} .*FIELD_KEYS"),
@@ -88,51 +88,51 @@ def test_nothing_is_migrated_without_a_key_in_use():
 
 
 def test_a_first_start_enters_its_keys_and_a_later_one_its_newest():
-    key_check.check("default")
+    encryption_key_check.check("default")
     with override_settings(FIELD_KEYS=[NEW, OLD]):
-        key_check.check("default")
+        encryption_key_check.check("default")
     assert in_use() == {fingerprint(OLD), fingerprint(NEW)}
     # Back to what was: what was stored with the newer one meanwhile would not open.
-    with pytest.raises(key_check.KeysMissing, match=fingerprint(NEW)):
-        key_check.check("default")
+    with pytest.raises(encryption_key_check.KeysMissing, match=fingerprint(NEW)):
+        encryption_key_check.check("default")
 
 
 def test_a_renewal_ends_the_use_of_the_older_key():
-    key_check.check("default")
+    encryption_key_check.check("default")
     with override_settings(FIELD_KEYS=[NEW, OLD]):
         call_command("rotate_keys")
     with override_settings(FIELD_KEYS=[NEW]):
-        key_check.check("default")
+        encryption_key_check.check("default")
     assert in_use() == {fingerprint(NEW)}
-    with pytest.raises(key_check.KeysMissing):
-        key_check.check("default")
+    with pytest.raises(encryption_key_check.KeysMissing):
+        encryption_key_check.check("default")
 
 
 def test_where_no_key_is_entered_yet_the_keys_must_open_what_is_stored(ann):
     """After an upgrade, or with an older backup."""
     lost = make_bot(ann.client)
     IdempotentResponse.objects.create(client_id=1, key_hash="a", response="opens")
-    with override_settings(FIELD_KEYS=[OTHER]), pytest.raises(key_check.KeysMissing):
-        key_check.check("default")
+    with override_settings(FIELD_KEYS=[OTHER]), pytest.raises(encryption_key_check.KeysMissing):
+        encryption_key_check.check("default")
     assert in_use() == set()
     # One that was lost long ago, of a table in which others open, keeps nobody from starting.
     with override_settings(FIELD_KEYS=[NEW]):
         lost.save()
-    key_check.check("default")
+    encryption_key_check.check("default")
     assert in_use() == {fingerprint(OLD)}
 
 
 def test_of_two_first_starts_with_different_keys_one_is_refused():
     def start_other():
         with override_settings(FIELD_KEYS=[OTHER]):
-            key_check.check("default")
+            encryption_key_check.check("default")
 
     # Both have found that no key is in use.
     with (
         run_before("django.db.transaction.atomic", start_other),
-        pytest.raises(key_check.KeysMissing, match=fingerprint(OTHER)),
+        pytest.raises(encryption_key_check.KeysMissing, match=fingerprint(OTHER)),
     ):
-        key_check.check("default")
+        encryption_key_check.check("default")
     assert in_use() == {fingerprint(OTHER)}
 
 
@@ -140,7 +140,7 @@ def test_who_may_not_write_starts_with_the_right_keys_alone():
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
     try:
-        key_check.check("default")
+        encryption_key_check.check("default")
         assert in_use() == set()
     finally:
         with connection.cursor() as cursor:
@@ -149,16 +149,20 @@ def test_who_may_not_write_starts_with_the_right_keys_alone():
 
 def test_while_the_database_is_away_a_process_starts_and_asks_later(monkeypatch):
     ended = Event()
-    answers = [OperationalError("away"), OperationalError("away"), key_check.KeysMissing()]
-    monkeypatch.setattr(key_check, "check", mock.Mock(side_effect=answers))
+    answers = [
+        OperationalError("away"),
+        OperationalError("away"),
+        encryption_key_check.KeysMissing(),
+    ]
+    monkeypatch.setattr(encryption_key_check, "check", mock.Mock(side_effect=answers))
     monkeypatch.setattr(environment, "end", lambda reason: ended.set())
-    monkeypatch.setattr(key_check, "_PAUSE_SECONDS", 0.01)
-    key_check.require()
+    monkeypatch.setattr(encryption_key_check, "_PAUSE_SECONDS", 0.01)
+    encryption_key_check.require()
     assert ended.wait(10)
 
 
 def test_check_names_the_missing_key():
-    key_check.check("default")
+    encryption_key_check.check("default")
     ids = lambda: {found.id for found in run_checks(databases=["default"])}  # noqa: E731
     assert "chatplatform.E005" not in ids()
     with override_settings(FIELD_KEYS=[NEW]):
