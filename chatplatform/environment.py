@@ -162,8 +162,8 @@ class Environment:
         self.faults.append(f"{name}: {what}")
 
     def find_unknown(self, also: Collection[str] = ()) -> None:
-        """Record variables whose names look like misspelled names of settings, or are common other
-        names for settings: nothing would read them."""
+        """Record variables that nothing reads although they seem to be meant as settings: their
+        names are misspelled, or are common names for settings that have another name here."""
         known = self.names | set(also)
         known |= {f"{name}_FILE" for name in known}
         candidates = [name for name in sorted(known) if len(name) > 4]
@@ -194,7 +194,7 @@ env = Environment(os.environ)
 
 
 def end(reason: str) -> NoReturn:
-    """End this process, which must not start, with a line that says why."""
+    """End this process because it must not start, and write the reason to stderr."""
     sys.stderr.write(f"{reason}\n")
     sys.stderr.flush()
     server = multiprocessing.parent_process()

@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 # The maximum number of files that one job removes.
 _BATCH_SIZE = 200
-# A clean-up keeps younger files: the row of an upload may not be committed yet. No upload takes a
-# day.
+# A clean-up keeps younger files, because the row of an upload may not be committed yet. No upload
+# takes a day.
 MIN_UNREFERENCED_AGE = timedelta(days=1)
-# A clean-up checks FILES_PER_FOLDER files of each folder, FILES_PER_QUERY of them with one query
-# per table.
+# A clean-up checks FILES_PER_FOLDER files of each folder, in batches of FILES_PER_QUERY. A batch
+# takes one query per table.
 FILES_PER_FOLDER, FILES_PER_QUERY = 4_000, 1_000
 
 

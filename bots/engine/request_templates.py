@@ -146,7 +146,7 @@ def _names(node: Any) -> Iterator[str]:
 
 def body(template: Body, values: Mapping[str, Any]) -> bytes:
     """Fill a body template with values and return it as JSON."""
-    # ASCII, since UTF-8 cannot encode the "\ud800" that a template may contain.
+    # The JSON is ASCII, since UTF-8 cannot encode the "\ud800" that a template may contain.
     return json.dumps(_filled(template.tree, values)).encode()
 
 

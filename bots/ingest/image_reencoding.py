@@ -98,7 +98,7 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
             if opened.width * opened.height > MAX_PIXELS:
                 raise _TOO_LARGE
             name = str(opened.format)
-            # Phones store pictures sideways, with a note of how to turn them.
+            # Phones store pictures sideways, with an EXIF tag that says how to rotate them.
             upright = ImageOps.exif_transpose(opened)
             if largest_side:
                 upright.thumbnail((largest_side, largest_side))

@@ -55,7 +55,7 @@ _NO_SIGN = re.compile("[\x00\ud800-\udfff]")
 def _encoder() -> "Encoder | None":
     """The packaged encoder; None if a package that it needs has no build for this machine."""
     try:
-        # Takes 0.2 seconds and 60 MB, so a process that encodes nothing does not import it.
+        # The import takes 0.2 seconds and 60 MB, so processes that encode nothing leave it out.
         made: Encoder = importlib.import_module("bots.language.sentence_encoder").Encoder()
         return made
     except (ImportError, OSError, RuntimeError) as error:

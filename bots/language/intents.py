@@ -20,8 +20,8 @@ class Intent:
     # The kind of small talk, if the last text is nothing else.
     small_talk: SmallTalk | None
     asks_for_person: bool
-    # The results of the functions with these names, if the last text is the only question;
-    # otherwise None and False. `is_satisfied` is also False if `answer_to_more` is None.
+    # What `answer_to_more()` and `is_satisfied()` return for the last text, if it is the only
+    # question; otherwise None and False. `is_satisfied` is False whenever `answer_to_more` is None.
     answer_to_more: SmallTalk | None
     is_satisfied: bool
 

@@ -159,7 +159,7 @@ def extract(
 
 
 def _language_of(text: str, chunk: IndexedChunk, *, expected: str) -> str:
-    """The language of a quote; the document's if a few words or figures do not tell."""
+    """The language of a quote; the passage's language if the quote is too short to tell."""
     return detection.recognise(text, expected=(expected,)) or chunk.language
 
 
@@ -344,7 +344,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
         starts = [n for n, line in enumerate(lines) if _is_item(line)]
     if len(starts) < 2 or all(_STEP.match(lines[start]) for start in starts):
         return None
-    # Scores of names hardly differ by the question, but by the names' lengths.
+    # The score of a mere name depends more on the name's length than on the question.
     if is_of_items and not all(_says_enough(lines[start]) for start in starts):
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]

@@ -1,4 +1,4 @@
-"""Read, replace and change the functions that a bot may call."""
+"""Reads and changes the functions that a bot may call."""
 
 import json
 from typing import Any
@@ -107,7 +107,7 @@ def delete(function: Function, *, by: User) -> None:
 
 
 def update_settings(bot: Bot, *, is_enabled: bool, max_calls_per_reply: int, by: User) -> None:
-    """Set whether the bot may call functions, and how many calls per reply."""
+    """Set whether the bot may call functions, and how many calls a reply may make."""
     with transaction.atomic():
         bots.lock(bot)
         values = {"is_enabled": is_enabled, "max_calls_per_reply": max_calls_per_reply}

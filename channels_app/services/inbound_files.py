@@ -1,4 +1,4 @@
-"""Copy customers' files to our store, since the provider's URLs expire."""
+"""Copies customers' files to our store, since the provider's URLs expire."""
 
 import io
 import logging
@@ -23,8 +23,8 @@ from chats.shapes.message import MessageContent
 log = logging.getLogger(__name__)
 # The number of attempts to download a file from its provider, and the wait between them.
 _MAX_DOWNLOADS, _RETRY_WAIT = 3, timedelta(seconds=2)
-# The number of attempts to store a file, within three minutes. The item itself has one attempt
-# more, so that the message is then stored without its file.
+# The number of attempts to store a file, within three minutes. The last one stores the message
+# without the file. The item has one more attempt (`inbound_queue.ATTEMPTS`), so it is not parked.
 STORE_ATTEMPTS = 9
 NOT_STORED = "This file couldn't be saved."
 STORE_UNAVAILABLE = f"{NOT_STORED} File storage couldn't be reached."

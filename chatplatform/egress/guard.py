@@ -1,4 +1,5 @@
-"""Rules for the targets of outgoing calls, the deadline of an exchange, and the errors."""
+"""Checks the targets of outgoing calls, sets the deadline of an exchange, and defines the errors of
+calls."""
 
 import ipaddress
 import logging
@@ -81,7 +82,7 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination; the code says why, if the URL's text shows it."""
+    """The destination is refused. `code` gives the reason only if the URL's text shows it."""
 
     nothing_sent = True
 
@@ -217,7 +218,7 @@ def is_pinned(host: str, hosts: Collection[str]) -> bool:
 
 
 def blocked(host: str, purpose: str, reason: str, code: str = "not_public") -> Blocked:
-    """The exception to raise, with this code; only the log gets the reason."""
+    """Log a refusal with its reason, and return the exception to raise, which has only the code."""
     logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
     return Blocked(code)
 

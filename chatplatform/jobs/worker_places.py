@@ -1,8 +1,10 @@
-"""Places in workers: while other clients' jobs run, one client's jobs compute in all workers but
-one, and leave each place empty for three times as long as they held it.
+"""Places in workers, which keep one client's jobs from occupying all of them.
 
-A place is a key in Valkey, so the workers of all hosts share it. It expires: a client whose worker
-crashed, or whose job computes for long, waits some seconds at most.
+While other clients are active, a client has one place fewer than there are workers. After a job
+has freed its place, the client cannot take it again for three times as long as the job held it.
+
+A place is a key in Valkey, so the workers of all hosts share it. The key expires after five
+seconds, so a crashed worker or a long job blocks a place no longer than that.
 """
 
 import time
@@ -16,7 +18,8 @@ from chatplatform.live import valkey
 
 # The queues that `REPLY_WORKERS` workers serve.
 _QUEUES = {Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT}
-# The active clients, by the time at which a job last asked for a place, and how long that counts.
+# The active clients in a sorted set, scored by the time at which a job last asked for a place, and
+# how long a client counts as active after that.
 _ACTIVE, _ACTIVE_SECONDS = "active-clients", 5
 _PAUSE_SECONDS = 0.1
 _in_valkey = valkey.BestEffort("clients compute in all workers")
@@ -25,7 +28,8 @@ _in_valkey = valkey.BestEffort("clients compute in all workers")
 def place_of(client_id: int | None, queue: str) -> processor_turns.Place | None:
     """The place that a job needs in a worker; None if it may run in any.
 
-    The platform's own jobs need no place, and a single worker is not left to anybody.
+    The platform's own jobs need no place. With a single worker no job needs one, since no worker
+    could be left to other clients.
     """
     if client_id is None or queue not in _QUEUES or settings.REPLY_WORKERS < 2:
         return None
@@ -45,7 +49,7 @@ class _Place:
         self._since = time.monotonic()
 
     def release(self) -> None:
-        """Free the place after three times as long as it was held, and five seconds at most."""
+        """Free the place after three times as long as it was held, but five seconds at most."""
         if self._held:
             seconds = 3 * (time.monotonic() - self._since)
             milliseconds = int(1000 * min(seconds, processor_turns.LONGEST_WAIT_SECONDS)) + 1

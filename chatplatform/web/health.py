@@ -1,4 +1,5 @@
-"""Check Health, which shows the state of each part of the platform, and the OpenAPI document."""
+"""The health check, which shows the state of each part of the platform, and the OpenAPI
+document."""
 
 import gzip
 import hashlib
@@ -232,7 +233,7 @@ CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )
-# What people read instead of the part's name in the API.
+# The names that people see, for parts whose name in the API is technical.
 LABELS = {"broker": gettext_noop("message queue"), "clock": gettext_noop("system clock")}
 
 

@@ -1,4 +1,4 @@
-"""How multipart bodies are parsed."""
+"""Parses multipart bodies."""
 
 from typing import IO, Any, cast
 
@@ -15,8 +15,8 @@ class _Parser(MultiPartParser):
 
 
 class NamelessFiles(FileUploadHandler):
-    """Keeps a file whose name is no name, such as `..`: Django would leave it out, and the files
-    after it would have wrong positions."""
+    """Keeps a file whose name is unusable, such as `..`. Django would drop the file, and the files
+    after it would move up by one position."""
 
     def handle_raw_input(
         self,

@@ -1,4 +1,5 @@
-"""messaging: another system's conversations; AI / client: export, deletion of documents."""
+"""Operations of the tag `messaging`, with which another system holds conversations, and those of
+the tag `AI / client` for the export and for deleting documents."""
 
 import uuid
 from typing import Any

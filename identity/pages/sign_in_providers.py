@@ -61,8 +61,8 @@ class ProviderForm(SettingsForm):
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """Issuer, client ID and client secret for each of these three, since a secret is valid only
-        for one application at one issuer; for other fields, only the field itself."""
+        """Issuer, client ID and client secret change together, since a secret is valid only for one
+        application at one issuer. Any other field changes alone."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 

@@ -73,8 +73,8 @@ def _change(name: str, gain: float, before: float) -> str:
         return f"{gain:+.1f}"
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
-        # Changes of a minute or more are not in seconds, because "91 s" next to "2 min" would be
-        # hard to compare.
+        # Changes of a minute or more are shown in minutes or hours, because "91 s" next to "2 min"
+        # would be hard to compare.
         size = 60 if abs(gain) >= 60 else 1
         whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
         unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")

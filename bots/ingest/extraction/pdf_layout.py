@@ -36,7 +36,7 @@ _MAX_RULES = 2_000
 # A column of text has at least this many lines, of this many characters on average; smaller columns
 # are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
-# A paragraph beside another, whose lines are evenly spaced, has at least this many lines.
+# Two evenly spaced columns are paragraphs side by side if each has at least this many lines.
 _MIN_PARAGRAPH_LINES = 2
 # The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
@@ -49,15 +49,16 @@ _LINE_STEP, _MAX_ROW_STEP = 1.45, 5
 # How many rows with a single piece may follow each other inside a table, and how many of them may
 # be in its first column.
 _MAX_LONE, _MAX_FIRST = 12, 4
-# A box that is more than this many times as wide as its letters is a mistake.
+# The box of a span is wrong if it is more than this many times as wide as the span's letters.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
 _WORD = re.compile(r"\S+")
 # This many spaces separate cells. If a line has only one such gap, the gap needs the second number
 # of spaces, since it may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
-# A space may separate cells if it is this many times as wide as the usual one and, in a line with
-# more than a few spaces, as the narrowest of the line.
+# A single space may separate cells if it is this many times as wide as the page's usual space. In
+# a line with more than `_FEW_SPACES` spaces, it must also be this many times as wide as the line's
+# narrowest space.
 _WIDER, _FEW_SPACES = 1.3, 2
 # Matches a cell that cannot be the name of a column.
 _NO_NAME = re.compile(r"^\s*[a-z]|\d")
@@ -218,7 +219,8 @@ def width_of(span: Any) -> float:
 
 
 def words(span: Any) -> Iterator[tuple[str, float, float]]:
-    """The words of an upright span with both ends; none if their places are unsure."""
+    """Yield each word of an upright span with its left and right edge; nothing if their positions
+    are uncertain."""
     turn, line = _upright(span)
     difference = sum(span.char_widths) - (line.end - line.x)
     if turn or len(span.char_widths) != len(line.text) or abs(difference) > ALIGNED:
@@ -484,7 +486,7 @@ def _with_tables(rows: Sequence[list[Line]], drawn: Rules) -> Iterator[Line]:
 
 
 def _paragraphs_beside(rows: Sequence[list[Line]]) -> list[Line]:
-    """The lines of two paragraphs that are beside each other, not of a table; none otherwise."""
+    """The lines of the rows if these are two paragraphs side by side, not a table; else none."""
     gutter = _gutter(list(chain(*rows)), _MIN_PARAGRAPH_LINES) if len(rows) > 1 else None
     if gutter is None:
         return []
@@ -540,7 +542,8 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
 def _begins_table(table: Sequence[list[Line]], following: Sequence[list[Line]]) -> bool:
     """Whether the last of the rows `following` begins a table of its own.
 
-    It is further below than the rows of the table are apart, and has other columns or new names.
+    It does if it is further below the table than the table's rows are apart, and has other columns
+    or new column names.
     """
     row = following[-1]
     inside, below = (
@@ -713,7 +716,7 @@ def _merged(lines: Sequence[tuple[Line, _Pieces]]) -> tuple[Line, _Cells]:
 
 
 def _by_letters(lines: Sequence[tuple[Line, _Pieces]]) -> Iterator[tuple[Line, _Cells]]:
-    """The rows among evenly spaced lines; a line that begins in lower case continues a cell."""
+    """Yield the rows of evenly spaced lines. A line that begins in lower case continues a cell."""
     group = [lines[0]]
     for line, cells in lines[1:]:
         above = _merged(group)[1]

@@ -256,7 +256,7 @@ def _is_unreadable(run: Any) -> bool:
     look = run.find("{*}rPr")
     size = _value(look, "{*}sz") or ""
     points = int(size) / 2 if size.isdecimal() and len(size) < _MAX_DIGITS else None
-    # Cells, boxes and pages may be dark.
+    # White text is readable on a dark cell, text box or page.
     around = {name_of(above): above for above in run.iterancestors()}
     paragraph = around["p"].find("{*}pPr/{*}shd") if "p" in around else None
     page = run.getroottree().getroot().find("{*}background")

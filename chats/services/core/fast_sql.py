@@ -1,7 +1,7 @@
 """The most frequent statements in plain SQL, and calls of database functions.
 
-Of the functions that store messages, `chats_store_message` is defined in
-`chats/migrations/0001_store_message.sql` and `chats_receive_message` in
+Two database functions store messages: `chats_store_message`, which is defined in
+`chats/migrations/0001_store_message.sql`, and `chats_receive_message`, in
 `0001_receive_message.sql`. docs/decisions/0038 gives the reasons.
 """
 
@@ -201,14 +201,15 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
     """Lock a chat and load it with its customer, bot, client and config; None if the chat does not
     exist.
 
-    After a wait for the lock, the joined rows are as they were before the wait. They rarely change.
+    If the statement waits for the lock, the joined rows may be out of date; they rarely change.
     """
     values = fetch_row(_LOCK, [chat_id])
     return _chat_of(values) if values else None
 
 
 def load_message(message_id: str) -> LoadedMessage | None:
-    """A message, and what must be known to begin a reply to it; None if it does not exist."""
+    """Load a message with the facts that decide whether a reply begins; None if there is no such
+    message."""
     values = fetch_row(_LOAD, [message_id])
     if values is None:
         return None
@@ -247,8 +248,8 @@ def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnSta
 
 
 def latest_lines(chat: Conversation, *, before: int) -> tuple[Line, ...]:
-    """The last `_HISTORY_LINES` messages before a seq since the chat was opened or reopened, as a
-    model gets them: oldest first, without notes."""
+    """The last `_HISTORY_LINES` messages with a seq below `before`, as a model gets them: oldest
+    first, without notes, and none from before the chat was last reopened."""
     rows = fetch_rows(_LINES, [chat.pk, chat.read_from_seq, before, _HISTORY_LINES])
     return tuple(
         Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
@@ -348,8 +349,8 @@ def receive_message(
 def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> tuple[str, int | None] | None:
-    """A pair: the messages after a seq, and the last message's seq if more follow, else None. None
-    instead of the pair if the caller may not see the chat.
+    """Return up to `limit` messages after a seq, and the seq of the last of them if more follow,
+    else None. Return only None if the caller may not see the chat.
 
     The messages are comma-separated JSON objects, oldest first and without notes, of the shape
     `VisitorMessage` for a public key, else `Message`.

@@ -1,5 +1,5 @@
-"""Knows which of a client's users are online and which agent is typing in a chat, both stored in
-Valkey, and how long agents usually take to answer.
+"""Tracks in Valkey which of a client's users are online and which agent is typing in a chat.
+Also computes how long agents usually take to answer.
 
 Presence only decides who is assigned and notified. Without Valkey, nobody counts as online, so
 chats wait in the queue, and everyone is notified.

@@ -1,5 +1,5 @@
-"""Notifies the team of what happens to chats, except previews, by notifications, pushes and
-mails."""
+"""Notifies the team of events in chats, in the inbox, by push and by mail. Previews notify
+nobody."""
 
 import re
 import uuid
@@ -153,8 +153,8 @@ def mark_all_read(user: User) -> int:
 
 
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
-    """The ids of the team's members who are not away: of those who are online or, if nobody is, of
-    all."""
+    """The ids of the team's members to notify: those who are online or, if nobody is, the whole
+    team. Members who are away are left out."""
     everyone = set(team(chat.client_id).filter(is_away=False).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
 

@@ -106,8 +106,8 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
 
 
 def run_after_end(conversation_id: str) -> None:
-    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight, as
-    far as the client's settings say so."""
+    """After a chat has ended, ask the customer for a rating and enqueue a job for each insight, if
+    the client's settings say so."""
     rows = Conversation.objects.select_related("client__config", "bot")
     chat = rows.filter(pk=conversation_id).first()
     if chat is None:
