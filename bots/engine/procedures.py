@@ -34,7 +34,7 @@ MAX_CHOICES, MAX_CHOICE = 50, 100
 _MAX_VALUE_CHARS = 500
 _NAME = r"[A-Za-z][A-Za-z0-9_]{0,39}"
 _PLACE = re.compile(r"\{(" + _NAME + r"(?:-[A-Za-z0-9_-]+)?(?:\.[A-Za-z0-9_-]{1,40}){0,6})\}")
-_LINE = re.compile(r"(?P<what>[a-z]+(?: (?:over))?)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_LINE = re.compile(r"(?P<what>[a-z]+(?: over)?)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ASK = re.compile(rf"\s+({_NAME})\s*(?:\(([^()]*)\))?\s*:\s*(.+)", re.DOTALL)
 _CALL = re.compile(r"\s+([A-Za-z0-9_-]{1,64})(?:\s+with\s+(.+))?", re.DOTALL)
 _WITH = re.compile(rf"\s*({_NAME})\s*=\s*([^,]+?)\s*(?:,|$)")

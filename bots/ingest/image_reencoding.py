@@ -43,19 +43,13 @@ class ImageError(Exception):
         self.code = code
 
 
-_UNSUPPORTED = ImageError("unsupported_type")
-_TOO_LARGE = ImageError("too_large")
-_MALFORMED = ImageError("malformed")
-_TIMEOUT = ImageError("timeout")
-
-
 def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
     """Re-encode a picture without its metadata; raises ImageError.
 
     It is scaled down until no side is longer than `largest_side` pixels; 0 keeps its size.
     """
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
-        raise _UNSUPPORTED
+        raise ImageError("unsupported_type")
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
@@ -66,18 +60,18 @@ def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
                     timeout_seconds=_SECONDS,
                 )  # fmt: skip
         except child_process.TimedOut as exc:
-            raise _TIMEOUT from exc
+            raise ImageError("timeout") from exc
         except child_process.OutputTooLarge as exc:
-            raise _TOO_LARGE from exc
+            raise ImageError("too_large") from exc
     return _parse_output(finished)
 
 
 def _parse_output(finished: child_process.Finished) -> Picture:
     head, _, data = finished.output.partition(b"\n")
     if not head:
-        raise _TIMEOUT if finished.ran_out_of_time else _TOO_LARGE
+        raise ImageError("timeout" if finished.ran_out_of_time else "too_large")
     if len(data) > MAX_STORED_BYTES:
-        raise _TOO_LARGE
+        raise ImageError("too_large")
     result: dict[str, Any] = json.loads(head)
     if "code" in result:
         raise ImageError(result["code"])
@@ -96,7 +90,7 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
     try:
         with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:
             if opened.width * opened.height > MAX_PIXELS:
-                raise _TOO_LARGE
+                raise ImageError("too_large")
             name = str(opened.format)
             # Phones store pictures sideways, with an EXIF tag that says how to rotate them.
             upright = ImageOps.exif_transpose(opened)
@@ -105,16 +99,14 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
             has_alpha = name != "JPEG" and upright.has_transparency_data
             plain = upright.convert("RGBA" if has_alpha else "RGB")
     except UnidentifiedImageError:
-        raise _UNSUPPORTED from None
-    except Image.DecompressionBombError:
-        raise _TOO_LARGE from None
-    except MemoryError:
-        raise _TOO_LARGE from None
+        raise ImageError("unsupported_type") from None
+    except (Image.DecompressionBombError, MemoryError):
+        raise ImageError("too_large") from None
     except ImageError:
         raise
     except Exception:
         # A decoder may raise anything on a hostile file.
-        raise _MALFORMED from None
+        raise ImageError("malformed") from None
     # Drops comments, locations, color profiles and other metadata.
     plain.info = {}
     stored = io.BytesIO()

@@ -50,10 +50,10 @@ class _Place:
 
     def release(self) -> None:
         """Free the place after three times as long as it was held, but five seconds at most."""
-        if self._held:
-            seconds = 3 * (time.monotonic() - self._since)
-            milliseconds = int(1000 * min(seconds, processor_turns.LONGEST_WAIT_SECONDS)) + 1
-            _in_valkey(lambda client: client.pexpire(self._held, milliseconds), False)
+        seconds = time.monotonic() - self._since
+        if self._held and seconds < processor_turns.LONGEST_WAIT_SECONDS:  # else it has expired
+            pause = min(3 * seconds, processor_turns.LONGEST_WAIT_SECONDS)
+            _in_valkey(lambda client: client.pexpire(self._held, int(1000 * pause) + 1), False)
 
     def _may_compute(self, client: redis.Redis) -> bool:
         return not _are_others_active(self._client_id) or self._take(client)

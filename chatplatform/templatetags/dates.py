@@ -38,9 +38,10 @@ def _in_words(at: datetime) -> str:
         return gettext("Yesterday %(time)s") % {"time": f"{at:%H:%M}"}
     if at.date() == today + timedelta(days=1):
         return gettext("Tomorrow %(time)s") % {"time": f"{at:%H:%M}"}
-    return formats.date_format(at, "j M Y") if at.year != today.year else short_day(at)
+    return short_day(at.date())
 
 
 def short_day(day: date) -> str:
-    """A day of this year in the reader's language, such as "25 Nov"."""
-    return formats.date_format(day, "j M")
+    """A day in the reader's language, such as "25 Nov"; with its year if it is not this year."""
+    is_this_year = day.year == timezone.localdate().year
+    return formats.date_format(day, gettext("j M") if is_this_year else gettext("j M Y"))

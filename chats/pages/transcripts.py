@@ -8,11 +8,12 @@ from typing import Any, Literal
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONObject
-from django.utils import formats, timezone
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from bots.models import FunctionCall
 from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
 from chats.services.desk import inbox
@@ -137,4 +138,4 @@ def _day(day: date) -> str:
         return gettext("Today")
     if day == today - timedelta(days=1):
         return gettext("Yesterday")
-    return formats.date_format(day, "j M" if day.year == today.year else "j M Y")
+    return short_day(day)

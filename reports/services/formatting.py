@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from chatplatform import form_fields
 from chatplatform.templatetags.codes import humanize_code, percent
+from chatplatform.templatetags.dates import short_day
 from chats.pages import names
 
 # The headings of groupings, metrics and columns.
@@ -112,10 +113,8 @@ def share(part: int, of: int) -> float | None:
 
 
 def day(value: str | date) -> str:
-    """A day, such as "5 Nov". The year is added if it is not the current year."""
-    at = date.fromisoformat(value) if isinstance(value, str) else value
-    is_this_year = at.year == timezone.localdate().year
-    return date_format(at, gettext("j M") if is_this_year else gettext("j M Y"))
+    """A day, such as "5 Nov"; with its year if it is not this year."""
+    return short_day(date.fromisoformat(value) if isinstance(value, str) else value)
 
 
 def _date_and_time(value: str) -> str:
