@@ -111,8 +111,8 @@ class OAuthAuthorization(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     # The account to connect, if it is known beforehand.
     account_id = models.CharField(max_length=100, default="", blank=True)
-    # The redirect URI that was sent to the provider: redeeming the code must repeat it exactly.
-    # If the provider redirects people to our own callback, the URL that it redirects them to.
+    # The redirect URI that was sent to the provider: redeeming the code must repeat it exactly. At
+    # providers that redirect people to our own callback, the URL to which the callback sends them.
     redirect_uri = models.CharField(max_length=2000)
     # The PKCE code verifier, for providers that use PKCE.
     code_verifier = EncryptedTextField(default="")
@@ -128,7 +128,7 @@ class OAuthAuthorization(TenantModel):
 
 
 class CustomerIdentity(TenantModel):
-    """A customer's id at a provider's account; it is valid only for that account.
+    """The one or two ids of a customer at a provider's account; they are valid only there.
 
     Both ids are empty if the customer's only id was a number that now belongs to somebody else.
     """
@@ -267,8 +267,8 @@ class InboundCallback(models.Model):
     # The URL's path and query, as requested. Some providers put the account's id into them.
     path = models.TextField(db_default="", blank=True)
     query = models.TextField(db_default="", blank=True)
-    # The raw bytes that the provider signed. Body and query are emptied when a customer who occurs
-    # in them is erased.
+    # The raw bytes that the provider signed. Body and query are emptied when a customer whose ids
+    # they contain is erased.
     body = models.BinaryField()
     # The number of items in the body; each has an `InboundItem`.
     item_count = models.PositiveIntegerField(default=0)
@@ -322,10 +322,11 @@ class InboundItem(models.Model):
     # Whether the account's job processes the item, instead of a job for its customer.
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Set before the item is processed again after a crash of its process, for one item at a time:
-    # if the process crashes again, the item is the cause.
+    # Set after a crash, for one item at a time, before the item is processed again: if the process
+    # crashes again, that item is the cause.
     is_suspect = models.BooleanField(db_default=False)
-    # The item failed too often: a separate job retries it, and later items do not wait for it.
+    # Whether the item failed too often: a separate job then retries it, and later items do not wait
+    # for it.
     is_parked = models.BooleanField(db_default=False)
     error = models.CharField(max_length=500, db_default="", blank=True)
 
@@ -334,7 +335,7 @@ class InboundItem(models.Model):
             models.UniqueConstraint(
                 fields=["callback", "position"], name="inbound_item_position_unique"
             ),
-            # A repeated item neither waits nor counts, even at another connection.
+            # A repeated item is stored as a duplicate, even if it arrives at another connection.
             models.UniqueConstraint(
                 fields=["channel", "account_id", "key"],
                 condition=models.Q(outcome__in=["waiting", "processed"]),

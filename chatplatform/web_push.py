@@ -68,7 +68,7 @@ def encrypt(
     own: ec.EllipticCurvePrivateKey | None = None,
     salt: bytes | None = None,
 ) -> bytes:
-    """Encrypt a message for the browser's `key` and `auth`, with a new key and salt."""
+    """Encrypt a message for the browser's `key` and `auth`; `own` and `salt` are new by default."""
     own, salt = own or ec.generate_private_key(_CURVE), salt or os.urandom(16)
     browser_key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
     point = _point(own.public_key())
@@ -107,7 +107,7 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
 
 
 def _token(endpoint: str) -> str:
-    """The token that tells the push service who sends, and whom it may contact."""
+    """The VAPID token, which tells the push service who we are and how to contact us."""
     service = urlsplit(endpoint)
     claims = {
         "aud": f"{service.scheme}://{service.netloc}",

@@ -1,4 +1,4 @@
-"""Fits the gate of an encoder: the weights that turn a search's features into a confidence.
+"""Fits an encoder's confidence weights, which turn the features of a search into a confidence.
 
 The examples are companies with short facts, questions in eleven languages that the facts answer,
 and questions on similar topics that no fact answers. The last company is held out for measuring.
@@ -24,7 +24,8 @@ _ROUNDS = 30
 
 
 class _Asked(NamedTuple):
-    """The search result for a question, whether a fact answers it, and whether that was found."""
+    """The search result for a question, whether a fact answers it, and whether that fact ranks
+    first."""
 
     result: SearchResult
     is_known: bool
@@ -32,7 +33,7 @@ class _Asked(NamedTuple):
 
 
 def fit(encoder: SearchEncoder) -> ConfidenceWeights:
-    """The gate of an encoder, fitted on about 350 vectors. Raises EncoderDown."""
+    """The confidence weights of an encoder, fitted on about 350 vectors. Raises EncoderDown."""
     *companies, held_out = _companies()
     alone = [row for company in companies for row in _ask(encoder, company)]
     among = [row for company in companies for row in _ask(encoder, company, *companies, held_out)]

@@ -12,7 +12,7 @@ from bots.quoting.search import SearchResult
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
-# Enough for eight long words. Longer ones, such as runs of digits, are not worth encoding twice.
+# Enough for eight long words. A longer text, such as a run of digits, is not worth encoding twice.
 MAX_FOLLOW_UP_CHARACTERS = 200
 # A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5

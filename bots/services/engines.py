@@ -124,7 +124,7 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
 class MeteredWork:
     """The work on one result for a client, charged when it ends.
 
-    All its tasks together have `LLM_DEADLINE_SECONDS`.
+    Its tasks may take `LLM_DEADLINE_SECONDS` in total.
     """
 
     engine: Engine
@@ -200,7 +200,8 @@ def paid_work(
     needs_model: bool = False,
     key_id: int | None = None,
 ) -> Iterator[MeteredWork]:
-    """Do a task on a text of `characters` length; it is charged if the block ends without an error.
+    """Yield the work on a text of `characters` characters, which is charged if the block ends
+    without an error.
 
     `key_id`: the key whose daily cap also applies. 402 if the balance or the cap is too low; 503 if
     the task needs a model and there is none, or if the model fails or is overloaded. Store the

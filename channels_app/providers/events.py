@@ -183,7 +183,7 @@ class AccountNews(Item):
     previous: str = ""
     template: str = ""
     language: str = ""
-    # The account's own number in digits, if only one of its numbers is affected.
+    # The phone number that the provider names, in digits; empty if it names none.
     number: str = ""
     reason: str = ""
     # For an alert: whether it is only informational.

@@ -141,7 +141,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     if identity is None:
         return None
     former = _filled(item.user_id, item.alternate_user_id)
-    # A customer who has no id now gets the reported one, however late the report is.
+    # A customer who currently has no id gets the reported one, however late the report is.
     later = identity.former_ids.filter(until__gt=item.at).order_by("until").last()
     if later and identity.address:
         _remember(identity, set(former) - _ids(identity), item.at)

@@ -1,4 +1,4 @@
-"""Apply the items of callbacks: messages, changes to messages, receipts, ratings, and news.
+"""Apply the items of callbacks: messages, changes to messages, receipts, ratings and notices.
 
 `prepare_handler` makes the network calls, before any transaction. The handler that it yields does
 the rest, in the transaction that marks the item as processed.
@@ -304,8 +304,8 @@ def _resolve_choice(
     """The content and metadata of a message. If the customer chose an option that we offered, the
     text is the option's label, and `payload` in the metadata is its value.
 
-    Some providers send only the option's value, as if the customer had typed it. From options
-    that were sent as a numbered list, the customer chooses by number.
+    Some providers send only the option's value, as if the customer had typed it. If the options
+    were sent as a numbered list, the customer chooses one by its number.
     """
     text = item.content.text
     value = item.metadata.get("payload") or text
@@ -358,7 +358,7 @@ def _new_identity(
 
 def _profile(connection: ChannelConnection, item: events.FromCustomer) -> Profile | None:
     """A new customer's profile at the provider; None if the item contains the customer's name, or
-    if the provider refuses, which does not matter to the message."""
+    if the provider refuses. The message is stored in any case."""
     if isinstance(item, events.MessageIn) and item.customer_name:
         return None
     try:
@@ -428,7 +428,7 @@ def _apply_early_changes(
     rows = InboundItem.objects.select_related("callback").filter(
         channel=stored.channel, account_id=stored.account_id, awaited_message_id=message_id[:300]
     )
-    # The body of a callback is emptied when a customer who occurs in it is erased.
+    # The body of a callback is emptied when a customer whose ids it contains is erased.
     kept = rows.exclude(callback__body=b"").order_by("id")
     changes = [_item(connection.channel, row) for row in kept]
     if not changes:

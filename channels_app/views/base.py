@@ -31,8 +31,8 @@ from identity.models import Client
 from identity.services import clients
 from identity.shapes.clients import SocialnetAccessToken
 
-# What an operation that calls a provider may answer; all channels but those whose accounts have
-# their own tokens need the platform's app.
+# The errors of operations that call a provider. Every channel needs the platform's app, except
+# those whose accounts have their own tokens.
 PROVIDER_ERRORS = (ProviderError, ChannelNotConfigured)
 CHALLENGE = RawResponse(("text/plain",), "The challenge, unchanged.")
 RECEIVED = RawResponse(("text/plain",), "`OK`: the callback was received.")

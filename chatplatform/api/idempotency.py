@@ -34,8 +34,8 @@ MIN_SHARED_CHARACTERS = 32
 # Rejects counters and filler keys. A random UUID practically never has fewer different characters.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
-# Placeholders that tools and scripts send if nobody made a key. All these requests would share a
-# key, so each one after the first would count as a repetition and change nothing.
+# Placeholders that tools and scripts send if nobody filled in a key. All these requests would share
+# a key, so each one after the first would count as a repetition and change nothing.
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|string|undefined|null|none", re.IGNORECASE)
 
 

@@ -47,13 +47,13 @@ REASONS = {
     " (`msg`).",
     503: "Not possible now; the code says why.",
 }
-# For operations that find out in their own way who calls, such as by a signature.
+# For operations that take no credential and identify the caller otherwise, such as by a signature.
 _WITHOUT_CALLER = {
     401: "Refused: the description says why.",
     403: "Refused: the description says why.",
 }
-# The meanings of codes that many operations have; given where the description does not name the
-# code.
+# The meanings of codes that many operations share. A response explains a code only if the
+# operation's description does not name it.
 _MEANINGS = {
     "channel_not_configured": "this server is not set up for the channel",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
@@ -185,7 +185,8 @@ class OperationSchema(AutoSchema):
 
     def _usual_refusals(self) -> list[int]:
         declared, access = self.declared, self.declared.access
-        # No 403 if viewers may call it, since all people may then. Keys get one for a wrong origin.
+        # An operation that viewers may call is open to all people, so it needs no 403, unless it
+        # also takes keys: a key gets a 403 for a wrong origin.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
             (True, [400, 431, 503]),
@@ -271,7 +272,7 @@ class OperationSchema(AutoSchema):
             (is_post, 409, "request_in_flight"),
             (is_post and declared.access.security, 422, "idempotency_key_reused"),
             (declared.access.security, 503, "client_frozen"),
-            # Work that costs credits and that a model does, if there is one.
+            # Operations that cost credits and use a model, if there is one.
             ({402, 503} <= declared.also.keys(), 503, "engine_unavailable"),
         ]
         codes = [code for applies, of, code in usual if applies and of == status]
@@ -343,7 +344,7 @@ def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
-    """Yield the types that have a component of their own in a shape's schema, and the shape."""
+    """Yield a shape and all types that have a component of their own in its schema."""
     for part in get_args(annotation):
         yield from _named_in(part, seen)
     if annotation in seen or not isinstance(annotation, (type, TypeAliasType)):

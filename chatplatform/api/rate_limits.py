@@ -27,7 +27,7 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests per minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# Requests of a known visitor per minute that cause no reply, such as polls for a reply (12 a
+# A known visitor's requests per minute that cause no reply, such as polls for a reply (12 a
 # minute). They are counted per visitor because an office's visitors share one address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500

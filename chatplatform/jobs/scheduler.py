@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler(PersistentScheduler):
-    """Writes the heartbeat in the loop that sends the periodic tasks: both stop together."""
+    """Writes the heartbeat in the loop that sends periodic tasks, so that both stop together."""
 
     max_interval = int(heartbeat.EVERY_SECONDS)  # seconds between two ticks
 

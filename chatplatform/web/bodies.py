@@ -36,13 +36,13 @@ from chatplatform.api.routing import find_operation
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 # A sender slower than this over PATIENCE_SECONDS is cut off.
 SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
-# A body of more bytes goes to a temporary file, and its limit is checked.
+# A larger body goes to a temporary file, and only then is the limit of its operation looked up.
 _MAX_BYTES_IN_MEMORY = 1_000_000
 # A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest
 # pace, the largest body would occupy the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
 # The maximum number of large bodies with one public key that a process reads at once: from one
-# address, and from all addresses. Those from all addresses may have two gigabytes in total.
+# address, and from all addresses. Together, the latter take up to two gigabytes.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).
@@ -53,7 +53,7 @@ _WORTH_READING = 64_000
 
 @dataclass(frozen=True)
 class BodyLimit:
-    """The maximum bytes and time of a body, and how many bodies its holders may send at once."""
+    """The maximum bytes and seconds of a body; `caps` limits how many each holder sends at once."""
 
     size: int
     seconds: float = math.inf

@@ -139,8 +139,8 @@ def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequ
 
 
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
-    """Delete an endpoint. Each of its deliveries stays until the month of its event is dropped, 30
-    days after the end of that month or, if there was a later replay, 30 days after the replay."""
+    """Delete an endpoint. Its deliveries stay until the month of their events is dropped: 30 days
+    after the end of the month or, if that is later, 30 days after the last replay."""
     with transaction.atomic():
         _lock(config)
         WebhookConfig.objects.filter(pk=config.pk).update(

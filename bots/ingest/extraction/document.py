@@ -31,7 +31,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufeff\ud800-\udfff]")
 # Stands for struck-out text until `without_struck` removes it. No text contains this character.
 STRUCK = "\ufdd0"
 _STRUCK = re.compile(rf"{STRUCK}(?:\s*{STRUCK})*")
-# Says in a text that a part of it was struck out.
+# Marks the place of a struck-out part.
 _LEFT_OUT = "[…]"
 _OPENING, _ENDING = frozenset(":：(（["), frozenset(".!?…。！？")
 _CLOSING = _ENDING | frozenset(",;:)]/、，；：）")
@@ -132,7 +132,7 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
 
 
 def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, str]:
-    """The names of columns, each with the name of its group before it."""
+    """The names of columns, each after the name of its group."""
     columns = sorted(header.keys() | row.keys())
     parts = {column: (header.get(column, ""), row.get(column, "")) for column in columns}
     return {column: " ".join(dict.fromkeys(filter(None, parts[column]))) for column in columns}
@@ -157,7 +157,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
             break
     counts, group = Counter(header.values()), ""
     for column, name in header.items():
-        # A group that stands only above its first column names the others too.
+        # The name of a group may stand only above its first column, but applies to the others too.
         group = rows[0].get(column, group)
         if counts[name] > 1 and column not in rows[0]:
             header[column] = f"{group} {name}".strip()

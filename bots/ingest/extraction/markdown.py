@@ -7,9 +7,10 @@ from typing import Any
 from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import STRUCK, Content, clean
 
-# Matches comments, struck-out text, and link definitions that serve as comments, except in code.
-# CommonMark would show some of them: comments inside a paragraph that have blank lines or no end,
-# definitions right below a paragraph, and struck-out text between HTML tags.
+# Matches comments, struck-out text, and link definitions that serve as comments. It also matches
+# code, as the group `code`, so that code is kept as it is. CommonMark would show some of the hidden
+# text: comments inside a paragraph that have blank lines or no end, definitions right below a
+# paragraph, and struck-out text between HTML tags.
 _HIDDEN = re.compile(
     r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
     r"|^(?: {4}|\t)[^\n]*$|`[^`\n]+`|\\<)"

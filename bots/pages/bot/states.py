@@ -118,7 +118,7 @@ def stage_words(row: Document) -> str:
 
 
 def page_words(web_url: Any) -> str:
-    """The pages of the latest crawl, such as "12 pages · 2 could not be read"."""
+    """The pages of the latest crawl, such as "12 pages · 2 couldn't be read"."""
     counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
     good = counts["trained"] + counts["unchanged"] + counts["training"]
     words = [ngettext("%(count)s page", "%(count)s pages", good) % {"count": good}]

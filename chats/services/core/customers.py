@@ -37,7 +37,7 @@ _FIELDS = ("name", "email", "phone", "avatar_url")
 # Values of customer-info fields with these names are stored in the customer's columns.
 _ANSWER_COLUMNS = ("name", "email", "phone")
 _SEARCHED = ("name", "email", "phone", "external_id")
-# A search text that the trigram index can find: it needs three letters or digits in a row.
+# Matches search texts that the trigram index can find: those with three letters or digits in a row.
 INDEXED = re.compile(r"[^\W_]{3}")
 
 

@@ -85,8 +85,8 @@ def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
 
 def reopen(chat: Conversation, *, by: User) -> Conversation:
     """Reopen a chat. A snoozed chat keeps its owner, an ended chat is assigned to the agent, and an
-    open chat stays as it is. 409 if the chat is snoozed, another agent has it and the caller is not
-    an admin, or if the chat has ended and the customer has a newer one."""
+    open chat stays as it is. 409 if another agent has the snoozed chat and the caller is not an
+    admin, or if the chat has ended and the customer has a newer one."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         if chat.status == Status.SNOOZED:
@@ -102,7 +102,7 @@ def reopen(chat: Conversation, *, by: User) -> Conversation:
 
 def mark_read(chat: Conversation) -> Conversation:
     """Set `unread_count` to 0 and record that an agent has read the customer's messages. On a
-    messaging channel, a read receipt is enqueued."""
+    messaging channel, enqueue a read receipt if there were unread messages."""
     with transaction.atomic():
         message_status.record_read_by_agent(chat)
         chat = conversations.lock(chat)

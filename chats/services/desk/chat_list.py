@@ -1,5 +1,5 @@
-"""The lists of chats, which PostgreSQL filters, orders and writes as JSON. Each combination of
-filters has its own statement, so that PostgreSQL can prepare it once (docs/decisions/0028)."""
+"""Lists chats. PostgreSQL filters, orders and renders them as JSON. Each combination of filters has
+its own statement, so that PostgreSQL can prepare it once (docs/decisions/0028)."""
 
 import re
 import uuid

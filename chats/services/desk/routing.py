@@ -103,7 +103,7 @@ def _waiting() -> QuerySet[Conversation]:
 
 
 def _assign(row: Conversation, online: set[int]) -> bool:
-    """Assign one chat. False if it cannot be assigned and the chats after it cannot be either."""
+    """Assign one chat; False if neither this chat nor any chat after it can be assigned."""
     with transaction.atomic():
         # The config is locked, so that two calls for the same client never use the same capacity.
         config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=row.client_id)

@@ -2,8 +2,8 @@
 
 Each function may run in two processes at once, because it locks each row that it has found and
 checks it again. A second process skips the row while it is locked, and finds that nothing is left
-to do for it afterwards. Business hours are computed by the process's clock, all other times are
-compared by the database's clock.
+to do for it afterwards. Business hours are computed with the process's clock; all other times are
+compared with the database's clock.
 """
 
 import logging

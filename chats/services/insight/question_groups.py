@@ -29,7 +29,8 @@ from chats.services.core import enqueue_question_grouping
 WINDOW = timedelta(days=30)
 # The maximum number of questions per job; each takes about 8 ms. The next job groups the rest.
 QUESTIONS_A_JOB = 100
-# A longer text is no question that others ask in similar words, and would take up to 0.1 seconds.
+# A longer text is unlikely to be asked again in similar words, and would take up to 0.1 seconds to
+# encode.
 MAX_COMPARED_CHARACTERS = 500
 # A question is compared with at most this many groups, those with the latest questions. Their
 # vectors take 8 MB.

@@ -119,8 +119,8 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position. The total grows if more chats are summarized,
-    because their summaries became outdated only during the run."""
+    """Count a chat and store the run's position. The total grows if more chats than at the start
+    need a summary, because summaries became outdated during the run."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(

@@ -54,7 +54,7 @@ def was_answered(reply: Message) -> bool:
 
 
 def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
-    """What the bot would say today to the message that got the reply, given the lines before it.
+    """What the bot would reply today to the customer's message, given the messages before it.
 
     No functions are called, and no customer-info fields are asked for. A model's tokens are
     charged; raises `InsufficientCredits` if the credits do not cover them.
@@ -66,8 +66,8 @@ def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
     earlier = [item for item in reply.receipt.get("answers") or () if item != str(message.pk)]
     facts = replace(gather.facts_for(message, earlier), info=InfoFacts(), is_waiting=False)
     if message.conversation.read_from_seq >= facts.first_seq:
-        # The chat was reopened after the reply, so the bot could still read the lines before the
-        # message when it replied.
+        # The chat was reopened after the reply, so the bot could still read the earlier messages
+        # when it replied.
         message.conversation.read_from_seq = 0
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
