@@ -134,8 +134,8 @@ class GoldenRunRequest(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="Test this version of the instructions, 404 if the bot has none of this number;"
-        " null: use the current one.",
+        description="Test this version of the instructions, 404 if the bot has no version"
+        " with this number; null: use the current one.",
     )
 
 

@@ -17,10 +17,10 @@ class WebUrlError(Shape):
     """Why training on a website failed."""
 
     code: str = Field(
-        description="The reason of the first crawled page, such as `not_found`, `robots` or"
-        " `timeout`; `no_page_trained` if pages were fetched but none could be trained;"
+        description="Why the first crawled page failed, such as `not_found`, `robots` or `timeout`;"
+        " `no_page_trained` if pages were fetched but none could be trained;"
         " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
-        " `interrupted` (too often)."
+        " `interrupted` (the crawl was interrupted too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 

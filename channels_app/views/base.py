@@ -38,7 +38,7 @@ CHALLENGE = RawResponse(("text/plain",), "The challenge, unchanged.")
 RECEIVED = RawResponse(("text/plain",), "`OK`: the callback was received.")
 ANSWERED = RawResponse(
     ("text/plain", "application/json"),
-    "The callback was received: `OK`, or a call of the provider's API as JSON.",
+    "The callback was received: `OK`, or a call to the provider's API as JSON.",
 )
 
 
@@ -129,9 +129,9 @@ class ChannelViewSet(TenantViewSet):
 
         409 `reply_window_closed` if the customer's last message is more than 24 hours old and you
         give no `tag`, `already_assigned` if another agent has the conversation (unless you are an
-        owner or an admin), `chat_ended` if it has ended, or with `recipient_id` if all of the
-        customer's conversations have, `channel_not_connected` if the account cannot send,
-        `client_message_id_taken` if another sender's message, or a note, has this id.
+        owner or an admin), `chat_ended` if the conversation has ended or, with `recipient_id`, if
+        all of the customer's conversations have ended, `channel_not_connected` if the account
+        cannot send, `client_message_id_taken` if another sender's message, or a note, has this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)

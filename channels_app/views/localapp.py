@@ -77,10 +77,10 @@ class LocalappViewSet(ChannelViewSet):
 
         409 `reply_window_closed` if the customer's last message is more than seven days old (this
         channel has no `tag` for later messages), `already_assigned` if another agent has the
-        conversation (unless you are an owner or an admin), `chat_ended` if it has ended, or with
-        `recipient_id` if all of the customer's conversations have, `channel_not_connected` if the
-        account cannot send, `client_message_id_taken` if another sender's message, or a note, has
-        this id.
+        conversation (unless you are an owner or an admin), `chat_ended` if the
+        conversation has ended or, with `recipient_id`, if all of the customer's conversations have
+        ended, `channel_not_connected` if the account cannot send, `client_message_id_taken` if
+        another sender's message, or a note, has this id.
         """
         return super().send(client_id, bot_id, body)
 

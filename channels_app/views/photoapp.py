@@ -51,8 +51,8 @@ class PhotoappViewSet(ChannelViewSet):
         *Client Messenger Connect Page*.
 
         With `login` `direct`, the second call connects the account at once: 409 `account_taken` if
-        another bot has it, `bot_has_account` if the bot has another one. Otherwise both responses
-        are the bot's connection, which is `pending`, without an account, until one is connected.
+        another bot has it, `bot_has_account` if the bot has another one. Otherwise both calls
+        return the bot's connection. It stays `pending` until an account is connected.
         400 `invalid_state` if the state is missing, was used, has expired, or was issued for
         another person, bot or `redirect_uri`.
         """

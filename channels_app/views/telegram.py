@@ -47,10 +47,10 @@ class TelegramViewSet(ChannelViewSet):
         has never written to the account.
 
         You may write at any time after the customer's last message. 409 `already_assigned` if
-        another agent has the conversation (unless you are an owner or an admin), `chat_ended` if it
-        has ended, or with `recipient_id` if all of the customer's conversations have,
-        `channel_not_connected` if the account cannot send, `client_message_id_taken` if another
-        sender's message, or a note, has this id.
+        another agent has the conversation (unless you are an owner or an admin), `chat_ended` if
+        the conversation has ended or, with `recipient_id`, if all of the customer's conversations
+        have ended, `channel_not_connected` if the account cannot send, `client_message_id_taken`
+        if another sender's message, or a note, has this id.
         """
         return super().send(client_id, bot_id, body)
 

@@ -66,7 +66,7 @@ class Health(Shape):
 
 
 class Alive(Shape):
-    """This process serves requests."""
+    """The response of a process that serves requests."""
 
     status: Literal["ok"] = Field("ok", description="Always `ok`.")
 

@@ -305,7 +305,7 @@ class NotificationsQuery(Page):
     personal: bool | None = Field(
         None,
         description="true: only what concerns you, such as your assignments and mentions; false:"
-        " only what the whole team is told, such as new conversations in the queue.",
+        " only notifications for the whole team, such as new conversations in the queue.",
     )
 
 
@@ -413,8 +413,8 @@ class RenderedReply(Shape):
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="The text's language: the wanted one (or `pt` for `pt-BR`) if the reply has it,"
-        " else the bot's default, else the reply's first."
+        description="The text's language: the requested one (or `pt` for `pt-BR`) if the reply has"
+        " it, else the bot's default, else the reply's first."
     )
     missing: list[str] = Field(
         description="Variables whose value is unknown; the text has their fallback, or nothing."
@@ -483,8 +483,8 @@ class Typing(Shape):
 
     is_typing: bool = Field(
         True,
-        description="true while you or the customer types, false once the typing stops. After 10"
-        " seconds it counts as stopped, so repeat true.",
+        description="true while you type, or the customer if you call with a public or secret key;"
+        " false once the typing stops. After 10 seconds it counts as stopped, so repeat true.",
     )
 
 

@@ -137,7 +137,7 @@ class MessagingViewSet(ChatsViewSet):
         """List the conversations of the key's bot, or of all bots if the key serves all, the latest
         opened first.
 
-        They are from every channel, whoever opened them; previews are left out.
+        Includes conversations of every channel, whoever opened them, but no previews.
         """
         return page(
             messaging_api.list_(self.key, query),

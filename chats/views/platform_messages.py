@@ -17,8 +17,8 @@ class PlatformMessagesViewSet(TenantViewSet):
     def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
         """Replace the platform's messages to customers with your own texts, language by language.
 
-        The body holds all of your texts: sentences and languages that it leaves out get the
-        platform's texts again.
+        Send all of your texts. A sentence or language that you leave out falls back to the
+        platform's text.
         """
         return platform_message_texts.replace(
             configs.get(self.client, client_id), body, by=self.user

@@ -120,8 +120,8 @@ class AdhocQuestion(PeriodQuery):
         description="What the report groups by: it has a row for each combination of values."
         " `week` is its Monday, `month` its first day, `hour` 0..23, `weekday` 1 for Monday to 7."
         " A conversation with several tags counts for each tag, and one with messages of several"
-        " price categories (as which a messaging provider charges them) for each of these. Empty: a"
-        " row for each conversation.",
+        " price categories (in which a messaging provider charges for messages) for each of these."
+        " Empty: a row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
@@ -293,7 +293,7 @@ class NumberedOption(Shape):
 
     id: int = Field(description="The value to use in the filter.")
     name: str = Field(description="The name of the bot or person.")
-    chats: int = Field(description="How many conversations of the period have this value.")
+    chats: int = Field(description="How many conversations of the period are of this bot or person.")
 
 
 class AdhocFilterOptions(Shape):

@@ -87,7 +87,7 @@ class Command(BaseCommand):
                 transaction.set_rollback(True)
         if id_map:
             with id_map.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows([("kind", "there", "here"), *result.ids])
+                csv.writer(file).writerows([("kind", "source_id", "new_id"), *result.ids])
         self._report(result, is_dry_run=options["dry_run"])
 
     def _import(self, client: Client, bot: Bot, folder: Path, file_format: str) -> ImportResult:
