@@ -412,7 +412,7 @@ PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-FILE_UPLOAD_HANDLERS = ["chatplatform.web.uploads.NamelessFiles"]
+FILE_UPLOAD_HANDLERS = ["chatplatform.web.uploads.KeepUnnamedFiles"]
 # The maximum number of bytes in a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 

@@ -14,14 +14,19 @@ from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.errors import NotFound
 from chatplatform.api.idempotency import HEADER
-from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, Operation, routes
+from chatplatform.api.operation import CAN_WAIT, RATE_LIMIT_RESULT, Operation, routes
 from chatplatform.api.path_parameter_descriptions import describe_parameter
 from chatplatform.api.routing import find_operation
 from identity.auth import Principal
 
 _CONVERTERS = {"int": "integer", "uuid": "string", "slug": "string", "str": "string"}
 # The headers of a request to `/mcp` that are not passed on to the operation.
-_NOT_PASSED_ON = (f"HTTP_{HEADER.upper().replace('-', '_')}", "HTTP_ACCEPT", CAN_WAIT, ALLOWANCE)
+_NOT_PASSED_ON = (
+    f"HTTP_{HEADER.upper().replace('-', '_')}",
+    "HTTP_ACCEPT",
+    CAN_WAIT,
+    RATE_LIMIT_RESULT,
+)
 
 
 @dataclass(frozen=True)

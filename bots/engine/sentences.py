@@ -17,7 +17,7 @@ _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # Matches a possible abbreviation or ordinal number; it is one if a lower-case letter follows.
 _LONG = language_data.pattern("sentences", "long_abbreviations")
-_MAYBE_SHORTENED = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
+_MAYBE_ABBREVIATION = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
 _BEFORE_A_FIGURE = re.compile(
     rf"\b{language_data.pattern('sentences', 'before_figures')}\.[ \t]*\Z", re.IGNORECASE
@@ -47,7 +47,7 @@ def sentences(text: str, start: int = 0) -> list[str]:
     found = [""]
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
         piece = text[start:end]
-        if found[-1] and not _is_shortened(found[-1], piece):
+        if found[-1] and not _ends_in_abbreviation(found[-1], piece):
             found.append("")
         found[-1] += piece
     return found
@@ -65,21 +65,21 @@ def statements(answer: str) -> list[str]:
         text, label = label + piece, ""
         if _is_label(piece) or (text != piece and not piece.strip()):
             label = text
-        elif _says_little(text) or _says_little(found[-1]) or _may_continue(found[-1], piece):
+        elif _is_fragment(text) or _is_fragment(found[-1]) or _may_continue(found[-1], piece):
             found[-1] += text
         else:
             found.append(text)
-    if _says_little(label) or _says_little(found[-1]):
+    if _is_fragment(label) or _is_fragment(found[-1]):
         return [*found[:-1], found[-1] + label]
     return [*found, label]
 
 
-def _is_shortened(before: str, piece: str) -> bool:
+def _ends_in_abbreviation(before: str, piece: str) -> bool:
     """Whether `before` ends in an abbreviation or ordinal number and its sentence continues."""
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)
-        or (_MAYBE_SHORTENED.search(tail) and _SMALL_LETTER.match(piece))
+        or (_MAYBE_ABBREVIATION.search(tail) and _SMALL_LETTER.match(piece))
         or (_BEFORE_A_FIGURE.search(tail) and _FIGURE.match(piece))
     )
 
@@ -92,8 +92,8 @@ def _may_continue(before: str, piece: str) -> bool:
 
 
 def _is_label(piece: str) -> bool:
-    return bool(_LABEL.fullmatch(piece) or (_says_little(piece) and _FEW_WORDS.fullmatch(piece)))
+    return bool(_LABEL.fullmatch(piece) or (_is_fragment(piece) and _FEW_WORDS.fullmatch(piece)))
 
 
-def _says_little(text: str) -> bool:
+def _is_fragment(text: str) -> bool:
     return len(_WORD.findall(text)) < 4 and len(_WIDE.findall(text)) < 6

@@ -135,7 +135,7 @@ class MeteredWork:
     )
 
     @property
-    def is_written(self) -> bool:
+    def uses_model(self) -> bool:
         """Whether a model does the work, rather than the rules of the extractive engine."""
         return Capability.WRITE in self.engine.capabilities
 
@@ -185,7 +185,7 @@ class MeteredWork:
     def _seconds_left(self) -> float:
         return self._ends_at - time.monotonic()
 
-    def make_free(self) -> None:
+    def waive_charge(self) -> None:
         """Charge nothing, since the result is no longer needed."""
         self._charge.used = 0
 
@@ -208,13 +208,13 @@ def paid_work(
     result inside the block, so that nothing is charged if storing fails.
     """
     engine = engine_for(client, bot)
-    is_written = Capability.WRITE in engine.capabilities
-    if needs_model and not is_written:
+    uses_model = Capability.WRITE in engine.capabilities
+    if needs_model and not uses_model:
         raise EngineNotConfigured
     # Reserve one token per character, which is more than any text needs; the rest is released.
     cost = (
         credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
-        if is_written
+        if uses_model
         else credits.EXTRACTIVE_TASK
     )
     reference = f"{purpose}:{uuid7()}"

@@ -205,7 +205,7 @@ class AccountBlocked(FromCustomer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OffersChosen(FromCustomer):
+class MarketingPreferenceChanged(FromCustomer):
     """A customer told the provider whether they want offers from the account."""
 
     are_wanted: bool

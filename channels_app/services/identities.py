@@ -193,7 +193,7 @@ def _save(
     had = {*former} | _ids(identity)
     for other in same:
         had |= _ids(other)
-        _unite(identity, other)
+        _merge(identity, other)
     if second:
         for other in _others(identity).filter(alternate_user_id=second):
             _take_number(other, second, at)
@@ -236,7 +236,7 @@ def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -
             row.save(update_fields=["until"])
 
 
-def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
+def _merge(identity: CustomerIdentity, other: CustomerIdentity) -> None:
     """Merge two identities of one customer, and the two customers if they differ."""
     _end_extra_chats(identity, other)
     ChannelChat.objects.filter(identity=other).update(identity=identity)
@@ -246,7 +246,7 @@ def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
     if other.customer_id != identity.customer_id:
         # If the attributes of both are too many for one customer, the customers stay separate.
         with suppress(Invalid):
-            customers.unite(identity.customer_id, other.customer_id, by=None)
+            customers.merge(identity.customer_id, other.customer_id, by=None)
 
 
 def _end_extra_chats(identity: CustomerIdentity, other: CustomerIdentity) -> None:

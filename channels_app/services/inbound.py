@@ -97,7 +97,7 @@ def prepare_handler(
         match item:
             case events.MessageIn():
                 profile = None if identity else _profile(connection, item)
-                files = inbound_files.take_over(stack, connection, item.content.files, attempt)
+                files = inbound_files.copy_to_store(stack, connection, item.content.files, attempt)
                 yield partial(_receive, connection, item, identity or profile, files)
             case events.Echo():
                 send = _match(connection, item, attempt)
@@ -106,7 +106,7 @@ def prepare_handler(
                 is_elsewhere = send is None and item.is_foreign is not False
                 is_new = is_elsewhere and identities.find(connection, item) is None
                 profile = _profile(connection, item) if is_new else None
-                files = inbound_files.take_over(
+                files = inbound_files.copy_to_store(
                     stack, connection, item.content.files if is_elsewhere else (), attempt
                 )
                 yield partial(_store_echo, connection, item, send, files, profile)
@@ -147,9 +147,9 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
                 account_news.store(entry, item)
         case events.ThreadControl():
             if chat := _current_chat(connection, identities.find(connection, item)):
-                channel_updates.hand_thread(chat, is_ours=item.is_ours)
-        case events.OffersChosen():
-            _store_wish(connection, item)
+                channel_updates.set_thread_owner(chat, is_ours=item.is_ours)
+        case events.MarketingPreferenceChanged():
+            _store_marketing_preference(connection, item)
         case events.AccountBlocked():
             _store_block(connection, item)
 
@@ -501,7 +501,7 @@ def _store_echo(
         _link(connection, chat, identity)
     text, no_words = _message_text(item.content, item.content.lines)
     lines = {"lines": list(item.content.lines)} if item.content.lines else {}
-    channel_updates.store_answer_elsewhere(
+    channel_updates.store_external_reply(
         chat,
         channel_updates.ChannelMessage(
             text=text,
@@ -644,7 +644,9 @@ def _mark(entry: ChannelConnection, item: events.AccountTrouble) -> None:
         connections.mark_error(entry, item.reason)
 
 
-def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> None:
+def _store_marketing_preference(
+    connection: ChannelConnection, item: events.MarketingPreferenceChanged
+) -> None:
     """Store whether a customer wants offers, and note it in their chat."""
     identities.lock(connection, item)
     identity = identities.find(connection, item) or _new_identity(connection, item)

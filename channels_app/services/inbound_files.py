@@ -38,7 +38,7 @@ class Files:
     refused: Sequence[MessageContent]
 
 
-def take_over(
+def copy_to_store(
     stack: ExitStack,
     connection: ChannelConnection,
     files: Sequence[events.InboundFile],

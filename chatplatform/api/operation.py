@@ -44,7 +44,7 @@ Act = Callable[[], HttpResponseBase]
 # The environ has this key if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
 # The environ key for the request's `RateLimitResult`.
-ALLOWANCE = "chatplatform.allowance"
+RATE_LIMIT_RESULT = "chatplatform.rate_limit_result"
 # The environ key for the credential's holders: the person, if any, and the client.
 HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
@@ -410,7 +410,7 @@ class OperationViewSet(ViewSet):
     metadata_class = None
     # The `Caller`; None in a public operation. Subclasses narrow the type.
     caller: Any = None
-    allowance: rate_limits.RateLimitResult | None = None
+    rate_limit_result: rate_limits.RateLimitResult | None = None
 
     def admit(self, declared: Operation, request: HttpRequest) -> None:
         """Find the caller and count the request; raises 401, 403 or 429."""
@@ -429,9 +429,9 @@ class OperationViewSet(ViewSet):
     def _count(self, declared: Operation, quotas: Sequence[Quota]) -> None:
         if not declared.is_counted:
             return
-        self.allowance = rate_limits.count(quotas)
-        if self.allowance.refusal:
-            raise self.allowance.refusal
+        self.rate_limit_result = rate_limits.count(quotas)
+        if self.rate_limit_result.refusal:
+            raise self.rate_limit_result.refusal
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Serve an operation; DRF responds to HTTP methods that the path does not support.
@@ -452,9 +452,9 @@ class OperationViewSet(ViewSet):
         # Error responses have these headers too.
         if serve.operation.deprecated:
             serve.operation.deprecated.mark(response)
-        if self.allowance:
-            self.allowance.write_to(response)
-            request.META[ALLOWANCE] = self.allowance
+        if self.rate_limit_result:
+            self.rate_limit_result.write_to(response)
+            request.META[RATE_LIMIT_RESULT] = self.rate_limit_result
         if self.caller:
             person = (name for name in [str(self.caller)] if name.startswith("user:"))
             request.META[HOLDERS] = (*person, f"client:{self.caller.client_id}")

@@ -185,7 +185,7 @@ def first_blocked(urls: Sequence[str], *, purpose: str) -> tuple[int, Blocked] |
         except Blocked as error:
             refused = error
             break  # the host of an earlier URL may turn out to be blocked
-        waits.append(guard.looked_up(target.raw_host.decode("ascii"), port_of(target)))
+        waits.append(guard.start_lookup(target.raw_host.decode("ascii"), port_of(target)))
     with deadline(time.monotonic() + _LOOKUP_SECONDS):
         for index, wait in enumerate(waits):
             try:

@@ -169,7 +169,7 @@ def _is_global(ip: _Address) -> bool:
     return ip.is_global and not any(ip in network for network in _REFUSED_NETWORKS)
 
 
-def _is_written_private(host: str) -> bool:
+def _is_literally_private(host: str) -> bool:
     """Whether the text of a host already shows that it is not on the public internet."""
     name = host.lower().removesuffix(".")
     try:
@@ -253,7 +253,7 @@ class Guard:
             raise blocked(host, self._purpose, "host name")
         if self._allows(host, port_of(url)):
             return
-        if _is_written_private(host):
+        if _is_literally_private(host):
             raise blocked(host, self._purpose, "address", "private_address")
         if port_of(url) not in _PORTS:
             raise blocked(host, self._purpose, "port", "other_port")
@@ -261,9 +261,9 @@ class Guard:
     def addresses(self, host: str, port: int) -> list[_Resolved]:
         """All addresses of a host as (family, socket address). Raises Blocked if one is private and
         the host is not allowed."""
-        return self.looked_up(host, port)()
+        return self.start_lookup(host, port)()
 
-    def looked_up(self, host: str, port: int) -> Callable[[], list[_Resolved]]:
+    def start_lookup(self, host: str, port: int) -> Callable[[], list[_Resolved]]:
         """Start the lookup of a host in a thread. The returned function waits for the addresses and
         checks them like `addresses`."""
         wait = _look_up(host, port)

@@ -20,7 +20,7 @@ from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
 from chatplatform.api.middleware import early_response
-from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, HOLDERS
+from chatplatform.api.operation import CAN_WAIT, HOLDERS, RATE_LIMIT_RESULT
 from chatplatform.api.outgoing_call_limits import WAITING_THREADS
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.stopping import Stopping
@@ -72,7 +72,7 @@ class Application:
             return await loop.run_in_executor(self.threads, self.body_limit, scope)
 
         refusal = self.refusals.find(scope)
-        if refusal and not bodies.is_worth_reading(scope):
+        if refusal and not bodies.should_drain(scope):
             await _send_early(refusal, send)
             return
         try:
@@ -127,7 +127,7 @@ class Application:
         response = self.handler.get_response(request)
         match = request.resolver_match
         scope[request_metrics.ROUTE] = match.route if match else None
-        scope[ALLOWANCE] = request.META.get(ALLOWANCE)
+        scope[RATE_LIMIT_RESULT] = request.META.get(RATE_LIMIT_RESULT)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if isinstance(response, WaitingResponse):
             # This releases the database connection. The request's files are still needed; `finish`

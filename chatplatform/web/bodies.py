@@ -48,7 +48,7 @@ _UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).
 _BODY_HEADERS = {b"content-length", b"transfer-encoding"}
 # A refused caller's body is read up to this size, to keep the connection open.
-_WORTH_READING = 64_000
+_MAX_DRAINED_BYTES = 64_000
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ def check_headers(scope: dict[str, Any]) -> None:
         raise HeadersTooLarge
 
 
-def is_worth_reading(scope: dict[str, Any]) -> bool:
+def should_drain(scope: dict[str, Any]) -> bool:
     """Whether a refused caller's body is small enough to be read, to keep the connection open.
 
     Otherwise the response is sent before the body has arrived, and the connection is closed.
     """
     headers = dict(scope["headers"])
     length = headers.get(b"content-length", b"0")
-    is_small = length.isdigit() and int(length) <= _WORTH_READING
+    is_small = length.isdigit() and int(length) <= _MAX_DRAINED_BYTES
     return is_small and b"transfer-encoding" not in headers
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.api.middleware import early_response
-from chatplatform.api.operation import ALLOWANCE
+from chatplatform.api.operation import RATE_LIMIT_RESULT
 from chatplatform.api.rate_limits import OF_KEYS, RateLimitResult
 from chatplatform.api.routing import find_operation
 from chatplatform.web.request_metrics import ROUTE
@@ -60,7 +60,7 @@ class Refusals:
 
     def remember(self, scope: Scope, response: HttpResponseBase) -> None:
         """Remember Django's response if a limit of the key is used up."""
-        allowance = scope.get(ALLOWANCE)
+        allowance = scope.get(RATE_LIMIT_RESULT)
         if allowance is None or allowance.refusal is None:
             return
         caller = _caller(scope)

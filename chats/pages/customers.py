@@ -68,7 +68,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     change_form_template = "admin/chats/customer.html"
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return customer_editing.without_staff(rows)
+        return customer_editing.without_previewers(rows)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False).order_by()

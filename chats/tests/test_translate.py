@@ -195,7 +195,7 @@ def test_one_clients_calls_leave_others_theirs(server, client_b, model, credits_
         for _ in range(engines.MAX_CALLS):
             held.enter_context(
                 engines.paid_work(server.client, purpose="text", characters=9, needs_model=True)
-            ).make_free()
+            ).waive_charge()
         reply = server.post(PATH, BODY)
         assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
         assert make_key(client_b).post(PATH, BODY).status_code == 200

@@ -293,7 +293,9 @@ class NumberedOption(Shape):
 
     id: int = Field(description="The value to use in the filter.")
     name: str = Field(description="The name of the bot or person.")
-    chats: int = Field(description="How many conversations of the period are of this bot or person.")
+    chats: int = Field(
+        description="How many conversations of the period are of this bot or person."
+    )
 
 
 class AdhocFilterOptions(Shape):

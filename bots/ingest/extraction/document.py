@@ -28,7 +28,8 @@ _MAX_HEADER_ROWS = 5
 _DIGIT = re.compile(r"\d")
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufeff\ud800-\udfff]")
 
-# Stands for struck-out text until `without_struck` removes it. No text contains this character.
+# Stands for struck-out text until `remove_strikethrough` removes it. No text contains this
+# character.
 STRUCK = "\ufdd0"
 _STRUCK = re.compile(rf"{STRUCK}(?:\s*{STRUCK})*")
 # Marks the place of a struck-out part.
@@ -84,7 +85,7 @@ def clean(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
-def without_struck(text: str) -> str:
+def remove_strikethrough(text: str) -> str:
     """Remove the struck-out parts of a paragraph, for which STRUCK stands.
 
     `[…]` marks a gap that would break a sentence: "Old price: […], new price: 30". Lines whose
@@ -110,7 +111,7 @@ def _mended(line: str) -> str:
     return mended if any(map(str.isalnum, mended)) else ""
 
 
-def as_written(code: str) -> str:
+def mark_code_lines(code: str) -> str:
     """Mark lines of code, so that line ends and indentation survive all later steps.
 
     A long block becomes ordinary lines, and its blank lines are dropped.

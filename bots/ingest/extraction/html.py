@@ -13,12 +13,12 @@ from bots.ingest.extraction.document import (
     Headings,
     Section,
     SectionBuilder,
-    as_written,
     clean,
     labelled_row,
+    mark_code_lines,
     names_below,
+    remove_strikethrough,
     table_lines,
-    without_struck,
 )
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
@@ -219,7 +219,7 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
             yield Block(line.removeprefix("- "), is_item=True, shown=row.get(0, ""))
     elif tag == "pre":
         code = "".join(_words(element)).replace("\0", "\n")
-        yield Block(as_written(without_struck(code)))
+        yield Block(mark_code_lines(remove_strikethrough(code)))
     else:
         blocks = blocks_of(element, is_item=tag == "li" or (is_item and tag != "dd"))
         yield from _numbered(element, blocks) if tag == "li" else blocks
@@ -249,7 +249,7 @@ def _place(element: Any) -> Any:
 
 def _joined(inline: list[str], place: Any, *, is_item: bool) -> Iterator[Block]:
     lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
-    text = without_struck("\n".join(line for line in lines if line))
+    text = remove_strikethrough("\n".join(line for line in lines if line))
     if text:
         yield Block(text, is_item=is_item, place=place)
 
@@ -266,7 +266,7 @@ def _words(element: Any) -> Iterator[str]:
 
 
 def _line(element: Any) -> str:
-    return without_struck(" ".join("".join(_words(element)).replace("\0", " ").split()))
+    return remove_strikethrough(" ".join("".join(_words(element)).replace("\0", " ").split()))
 
 
 def _holds_blocks(element: Any) -> bool:

@@ -51,11 +51,11 @@ def _parser() -> Any:
 
     options = {"html": True, "breaks": True, "maxNesting": _MAX_NESTED}
     parser = MarkdownIt("default", options)
-    parser.core.ruler.push("words", _as_words)
+    parser.core.ruler.push("words", _replace_images_with_alt_text)
     return parser
 
 
-def _as_words(state: Any) -> None:
+def _replace_images_with_alt_text(state: Any) -> None:
     """Replace images with their alt text.
 
     Images in a paragraph without other text are mostly badges, and are dropped.

@@ -21,8 +21,8 @@ from bots.ingest.extraction.document import (
     headed_row,
     labelled_row,
     names_below,
+    remove_strikethrough,
     table_lines,
-    without_struck,
 )
 
 # These limits are checked in the archive's directory, before anything is unpacked.
@@ -176,7 +176,7 @@ def _rich_text(item: Any) -> str:
     for run in item.iterfind("{*}r"):
         is_struck = _is_struck(run.find("{*}rPr"))
         text += STRUCK if is_struck else "".join(part.text or "" for part in run.iterfind("{*}t"))
-    return without_struck(text + "".join(part.text or "" for part in item.iterfind("{*}t")))
+    return remove_strikethrough(text + "".join(part.text or "" for part in item.iterfind("{*}t")))
 
 
 def _is_struck(font: Any) -> bool:
@@ -459,7 +459,7 @@ def _line(paragraph: Any) -> str:
     """The text of a paragraph in one line."""
     pieces = paragraph.iter("{*}t", "{*}br")
     texts = (STRUCK if _is_struck_run(piece) else piece.text or " " for piece in pieces)
-    return without_struck(" ".join("".join(texts).split()))
+    return remove_strikethrough(" ".join("".join(texts).split()))
 
 
 def _is_struck_run(text: Any) -> bool:

@@ -16,8 +16,8 @@ from bots.ingest.extraction.document import (
     ExtractError,
     SectionBuilder,
     clean,
+    remove_strikethrough,
     table_lines,
-    without_struck,
 )
 from bots.ingest.extraction.office import attribute, name_of
 
@@ -120,7 +120,7 @@ class _OpenText:
         has_ground = self._has_dark_page or any(name_of(item) in _GROUNDS for item in around)
         sections = (self._look(item, _Look()) for item in around if name_of(item) == "section")
         above = _Look(has_ground=has_ground or any(look.has_ground for look in sections))
-        return without_struck("".join(self._inline(paragraph, self._look(paragraph, above))))
+        return remove_strikethrough("".join(self._inline(paragraph, self._look(paragraph, above))))
 
     def _inline(self, element: Any, look: _Look) -> Iterator[str]:
         is_seen = not office.is_unreadable(look.colour, look.points, has_ground=look.has_ground)

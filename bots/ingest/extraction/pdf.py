@@ -24,7 +24,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
-    without_struck,
+    remove_strikethrough,
 )
 from bots.ingest.extraction.missing_spaces import is_glued, language_of
 from bots.ingest.extraction.pdf_layout import LARGER, SAME_LINE, Line
@@ -243,7 +243,7 @@ def _pages(
         spans = pdf_spaces.with_spaces(document, number, spans)
         lines = pdf_layout.pieces(spans, rules)
         lines = [
-            line.with_text(_LIGATURE.sub(_letters, clean(without_struck(line.text))))
+            line.with_text(_LIGATURE.sub(_letters, clean(remove_strikethrough(line.text))))
             for line in lines
         ]
         total += sum(len(line.text) for line in lines)

@@ -10,8 +10,8 @@ from bots.ingest.extraction.document import (
     STRUCK,
     Content,
     SectionBuilder,
+    remove_strikethrough,
     table_lines,
-    without_struck,
 )
 from bots.ingest.extraction.office import OFF, attribute, name_of
 
@@ -191,7 +191,7 @@ class _Reader:
 
     def _text(self, paragraph: Any) -> str:
         looks = self._styles.paragraph_looks(_value(paragraph, "{*}pPr/{*}pStyle"))
-        return without_struck("".join(self._inline(paragraph, looks)))
+        return remove_strikethrough("".join(self._inline(paragraph, looks)))
 
     def _inline(self, element: Any, paragraph: dict[str, bool]) -> Iterator[str]:
         """The text of a paragraph or of a part of it, with notes in place of their references."""

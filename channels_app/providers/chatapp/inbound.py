@@ -398,7 +398,7 @@ def _preference_item(raw: Any, origin: _Origin, wish: hook.ChatappPreference) ->
     user_id = wish.user_id or wish.wa_id
     if not user_id or wish.value not in {"stop", "resume"}:
         return origin.left_out(raw, "preference")
-    return events.OffersChosen(
+    return events.MarketingPreferenceChanged(
         account_id=origin.account_id, user_id=user_id,
         alternate_user_id=wish.wa_id if wish.wa_id and wish.wa_id != user_id else "",
         at=moment(wish.timestamp) or origin.sent_at or timezone.now(),

@@ -40,7 +40,7 @@ class ChannelMessage:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-def store_answer_elsewhere(
+def store_external_reply(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
     """Store a message that someone on the client's team sent with another tool. If the bot has the
@@ -65,7 +65,7 @@ def store_answer_elsewhere(
         )
 
 
-def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
+def set_thread_owner(chat: Conversation, *, is_ours: bool) -> None:
     """Move the chat from the bot to the queue when another app takes over the customer's thread at
     the provider. When the thread returns (`is_ours`), move the chat back to the bot if it still
     waits in the queue for this reason and the bot is on."""

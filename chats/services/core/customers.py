@@ -32,7 +32,7 @@ class CustomerBlocked(ApiError):
 
 MAX_ATTRIBUTES = 200
 # Prefix of the external ids of users who try a bot in the role of a customer.
-STAFF = "staff:"
+PREVIEWER_PREFIX = "staff:"
 _FIELDS = ("name", "email", "phone", "avatar_url")
 # Values of customer-info fields with these names are stored in the customer's columns.
 _ANSWER_COLUMNS = ("name", "email", "phone")
@@ -43,7 +43,7 @@ INDEXED = re.compile(r"[^\W_]{3}")
 
 def previewer_id(user: User) -> str:
     """The external id of the customer that represents the user in the user's previews."""
-    return f"{STAFF}{user.pk}"
+    return f"{PREVIEWER_PREFIX}{user.pk}"
 
 
 def search(client: Client, q: str) -> QuerySet[Customer]:
@@ -80,12 +80,14 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
     customer-info field that the bot requires before a chat is missing or invalid, nothing is
     changed and 422 is raised."""
     with transaction.atomic():
-        customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
+        customer = (
+            find_for_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
+        )
         _check_answers(bot, info, known=answers(customer))
     return customer
 
 
-def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
+def find_for_visitor(caller: Principal, info: CustomerInfo) -> Customer:
     """The visitor's customer, updated with what the visitor entered; created if needed."""
     rows = Customer.objects.for_client(caller.client)
     known = rows.filter(pk=caller.visitor_id).first() if caller.visitor_id else None
@@ -222,7 +224,7 @@ def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = Fals
     return update(customer_id, info, has_new_id=is_new_id, by_public_key=by_public_key)
 
 
-def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
+def merge(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
     """Merge the customer `merged_id` into `customer_id`: chats, identities and attributes move, and
     the row `merged_id` is deleted. If both have a value, that of `customer_id` is kept, except that
     the longer block and the wider opt-out apply. `by` is None if a provider reports that they are
@@ -281,7 +283,7 @@ def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, A
 
 def announce_update(customer: Customer) -> None:
     """Announce a changed customer, unless it represents a user who tries a bot."""
-    if (customer.external_id or "").startswith(STAFF):
+    if (customer.external_id or "").startswith(PREVIEWER_PREFIX):
         return
     data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}
     announce(customer.client_id, "customer.updated", data)

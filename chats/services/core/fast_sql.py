@@ -274,7 +274,7 @@ def find_message(chat: Conversation, client_message_id: str) -> Message | None:
     return _message(_FIND, [chat.pk, client_message_id, chat.pk])
 
 
-def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
+def latest_outgoing(chat: Conversation, *, before_seq: int) -> Message | None:
     """The chat's latest message before `before_seq` that is neither the customer's nor a note; None
     if there is none."""
     return _message(_LATEST_OF_OURS, [chat.pk, before_seq])

@@ -22,7 +22,7 @@ def hand_over(
     if chat.assign_type != AssignType.BOT:
         return
     reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
-    messages.append_sentence(chat, reply, receipt={"handoff_reason": reason})
+    messages.append_platform_message(chat, reply, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
@@ -40,4 +40,4 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     answered = Q(sender_type=SenderType.AGENT, is_note=False)
     rows = Message.objects.filter(repeated | answered, conversation=chat, created_at__gte=since)
     if not rows.exists():
-        messages.append_sentence(chat, reply)
+        messages.append_platform_message(chat, reply)

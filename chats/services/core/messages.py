@@ -119,7 +119,7 @@ def append(
     return message
 
 
-def append_sentence(
+def append_platform_message(
     chat: LockedConversation,
     reply: platform_messages.ReplyText,
     *,
@@ -157,7 +157,7 @@ def append_welcome(chat: LockedConversation) -> None:
     not searched, announced or sent to a channel."""
     welcome = platform_messages.welcome(language=chat.language, chat=chat)
     if welcome and not chat.bot.is_disabled:
-        append_sentence(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
+        append_platform_message(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
 
 
 def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:

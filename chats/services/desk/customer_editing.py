@@ -38,17 +38,17 @@ class SameCustomer(ApiError):
 def visible(caller: Principal) -> QuerySet[Customer]:
     """The customers that the caller may see: all customers of the client or, for a key of one bot,
     only customers who have a chat with that bot."""
-    rows = without_staff(Customer.objects.for_client(caller.client))
+    rows = without_previewers(Customer.objects.for_client(caller.client))
     if caller.key and caller.key.bot_id:
         chats = Conversation.objects.filter(customer=OuterRef("pk"))
         rows = rows.filter(Exists(chats.filter(bot_id=caller.key.bot_id)))
     return rows
 
 
-def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
+def without_previewers(rows: QuerySet[Customer]) -> QuerySet[Customer]:
     """The customers except those that only represent the client's users in previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
-    return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
+    return rows.exclude(Q(external_id__startswith=customers.PREVIEWER_PREFIX) & ~Exists(chats))
 
 
 def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
@@ -133,10 +133,10 @@ def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Merge the customer `merged_id` into `customer_id` (see `customers.unite`). 404 if the caller
+    """Merge the customer `merged_id` into `customer_id` (see `customers.merge`). 404 if the caller
     may not see one of the two, 409 if both ids are the same."""
     get(caller, customer_id)
     get(caller, merged_id)
     if merged_id == customer_id:
         raise SameCustomer
-    return customers.unite(customer_id, merged_id, by=caller.user or caller.key)
+    return customers.merge(customer_id, merged_id, by=caller.user or caller.key)

@@ -85,7 +85,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
         proposed = _proposed_tags(chat, transcript, work)
         confident = (
             [tag for tag in proposed if tag.confidence >= STORED_FROM]
-            if work.is_written
+            if work.uses_model
             else tagging.clear(proposed)
         )
         return tags.add_suggested(chat, suggested=confident)
@@ -98,7 +98,7 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, ExtractiveEngine.name)
     with _paid_work("sentiment", chat, transcript, key_id) as work:
-        if work.is_written:
+        if work.uses_model:
             overall, by_message = _sentiment_by_model(chat, transcript, work)
         else:
             overall, by_message = _sentiment_by_rules(transcript)
@@ -151,13 +151,13 @@ def _new_summary(chat: Conversation, made_since: datetime | None, key_id: int | 
     if not transcript.lines:
         return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
     with _paid_work("summary", chat, transcript, key_id) as work:
-        if work.is_written:
+        if work.uses_model:
             summary = _summary_by_model(chat, transcript, work)
         else:
             summary = _summary_by_rules(chat, transcript)
         stored = _store_summary(chat, summary, made_since)
         if stored is not summary:
-            work.make_free()
+            work.waive_charge()
         return stored
 
 
@@ -249,7 +249,7 @@ def _proposed_tags(
 ) -> list[Suggested]:
     existing_keys = {key_of(row.name) for row in tags.for_chat(chat)}
     known_tags = tags.vocabulary(chat)
-    if work.is_written:
+    if work.uses_model:
         lines = transcript.hidden_by(transcripts.mask_for(chat.client))
         names = [tag.name for tag in known_tags]
         proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known_tags)

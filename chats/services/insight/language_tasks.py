@@ -110,7 +110,7 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
     )
     language = body.language or detection.detect(text, default=client.default_language)
     with engines.paid_work(client, purpose="summarize", characters=len(text)) as work:
-        if work.is_written:
+        if work.uses_model:
             mask = transcripts.mask_for(client)
             draft = work.complete(
                 text_tasks.summarise_text(
@@ -149,7 +149,7 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         )
         suggestions = (
             _suggest_by_model(chat, transcript, parts, body, work, language=language)
-            if work.is_written
+            if work.uses_model
             else _suggest_quotes(parts, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
@@ -236,7 +236,7 @@ def _suggest_by_model(
     """
     snippets = retrieval.snippets(part.result for part in parts)
     if not snippets:
-        work.make_free()
+        work.waive_charge()
         return []
     prompt = prompt_versions.find_current(chat.bot_id)
     mask = transcripts.mask_for(chat.client)

@@ -115,7 +115,7 @@ def _handoff_policy(chat: Conversation) -> HandoffPolicy:
 def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:
     if intent.answer_to_more is None:
         return None
-    latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
+    latest = fast_sql.latest_outgoing(chat, before_seq=before_seq)
     return ShortReply(intent.answer_to_more, intent.is_satisfied, _kind_of(latest))
 
 
@@ -180,7 +180,7 @@ def _info(
     unknown = _unknown_fields(chat)
     if not unknown or not texts:
         return InfoFacts()
-    latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
+    latest = fast_sql.latest_outgoing(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
     name: str | None = receipt.get("asks_for")
     asked_field = next((field for field in unknown if field["name"] == name), None)

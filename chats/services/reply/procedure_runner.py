@@ -95,7 +95,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
         return None
-    latest = fast_sql.latest_of_ours(chat, before_seq=facts.first_seq)
+    latest = fast_sql.latest_outgoing(chat, before_seq=facts.first_seq)
     waiting = _waiting(latest)
     if waiting is None:
         may_start = facts.question and not facts.confirmation

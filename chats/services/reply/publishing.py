@@ -180,7 +180,7 @@ def _append(
 ) -> None:
     is_of_bot = not isinstance(decision, HandOver)
     citations = decision.citations if isinstance(decision, Answer) else ()
-    messages.append_sentence(
+    messages.append_platform_message(
         chat,
         reply,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
