@@ -57,7 +57,7 @@ def decrypt(value: str, *, context: str) -> str:
     """Decrypt a stored value; raises KeyMissing or DecryptionFailed."""
     keys = _keys()
     key_id = _parts(value)[1]
-    # The key with this id first, then all others: a key may have had another id.
+    # Try the key with this id first, then all others: a key may have had another id.
     for _, key in sorted(keys, key=lambda item: item[0] != key_id):
         text = _try_decrypt(value, key, context)
         if text is not None:
@@ -79,7 +79,7 @@ def fingerprints() -> list[str]:
 
 def hash_secret(secret: str) -> str:
     """HMAC-SHA256 as 64 hex digits; for random secrets such as API keys, not for passwords."""
-    # A separate key, so that a leaked hash is not a valid signature elsewhere.
+    # Use a separate key, so that a leaked hash is not a valid signature elsewhere.
     pepper = hmac.digest(settings.SECRET_KEY.encode(), b"chatplatform.hash_secret", "sha256")
     return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
 

@@ -48,7 +48,7 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 
 
 def _words(error: Any) -> str:
-    """The message of a pydantic error, in words for people, who can't read regular expressions."""
+    """The message of a pydantic error in plain words, without regular expressions."""
     if error["type"] == "string_pattern_mismatch":
         return gettext_noop("Check the format of this field.")
     described = describe_error(error)
@@ -79,7 +79,7 @@ class ServiceForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
-            self._dress(field)
+            self._apply_theme(field)
 
     def carry_out(self, act: Callable[[dict[str, Any]], Result]) -> Result | None:
         """Call `act` with the values and return its result. If the values are refused, return None;
@@ -117,9 +117,9 @@ class ServiceForm(forms.Form):
     def add_field(self, name: str, field: forms.Field) -> None:
         """Add a field that depends on the viewer or on a row."""
         self.fields[name] = field
-        self._dress(field)
+        self._apply_theme(field)
 
-    def _dress(self, field: forms.Field) -> None:
+    def _apply_theme(self, field: forms.Field) -> None:
         themed = _THEME.get(type(field.widget))
         if themed is None:
             return

@@ -14,7 +14,7 @@ from identity.services import (
     tokens,
 )
 
-# Retries for about six minutes, enough for a mail server to restart.
+# A mail is retried for about six minutes, enough for a mail server to restart.
 _MAIL_ATTEMPTS = 11
 
 

@@ -46,15 +46,15 @@ def analyse(texts: Sequence[str]) -> SentimentAnalysis:
     The result is neutral if all messages are empty or no encoder is available.
     """
     scores = [_score(text) for text in texts]
-    by_message = tuple(None if score is None else _named(score) for score in scores)
+    by_message = tuple(None if score is None else _to_sentiment(score) for score in scores)
     present = [score for score in scores if score is not None]
     if not present:
         return SentimentAnalysis(Sentiment("neutral", 0.0), by_message)
     weights = [float(position) for position in range(1, len(present) + 1)]
-    return SentimentAnalysis(_named(float(np.average(present, weights=weights))), by_message)
+    return SentimentAnalysis(_to_sentiment(float(np.average(present, weights=weights))), by_message)
 
 
-def _named(score: float) -> Sentiment:
+def _to_sentiment(score: float) -> Sentiment:
     score = round(max(-1.0, min(1.0, score)), 3)
     if abs(score) < NEUTRAL_BELOW:
         return Sentiment("neutral", score)

@@ -74,7 +74,7 @@ def _clean(limit: int, *, keep_markup: bool = False) -> BeforeValidator:
     return BeforeValidator(cleaned)
 
 
-def _few(limit: int) -> AfterValidator:
+def _at_most(limit: int) -> AfterValidator:
     return AfterValidator(lambda values: [value for value in values if value][:limit])
 
 
@@ -92,7 +92,7 @@ class ChatSummaryDraft(_Draft):
     """A model's summary of a conversation."""
 
     summary: Annotated[Paragraph, Field(min_length=1)]
-    key_points: Annotated[list[Sentence], _few(10)]
+    key_points: Annotated[list[Sentence], _at_most(10)]
     customer_intent: Sentence
     resolution: Sentence
 
@@ -171,14 +171,14 @@ class TextSummaryDraft(_Draft):
     """A model's summary of any text."""
 
     summary: Annotated[str, _clean(20_000), Field(min_length=1)]
-    key_points: Annotated[list[Sentence], _few(10)]
+    key_points: Annotated[list[Sentence], _at_most(10)]
 
 
 @dataclass(frozen=True)
 class Task(Generic[Draft]):
-    """A text to write: the prompt for the model, and the shape that its output must have.
+    """A task for a model: its prompt, and the shape that its output must have.
 
-    `accepts` checks what else must be true of the output.
+    `accepts` checks what the shape cannot express.
     """
 
     instructions: str
@@ -214,7 +214,7 @@ class Task(Generic[Draft]):
 
 @dataclass(frozen=True)
 class Written(Generic[Draft]):
-    """A draft that fits its shape, and its usage including failed attempts."""
+    """A draft that fits its shape, and the usage of all attempts, including failed ones."""
 
     draft: Draft
     usage: Usage

@@ -54,7 +54,7 @@ SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = 
 
 
 class ProcedureChosen(Interrupted):
-    """The model starts a procedure, which the platform runs instead of an answer."""
+    """The model has chosen a procedure, which the platform runs instead of sending an answer."""
 
     def __init__(self, procedure: ReadyProcedure) -> None:
         super().__init__(procedure.name)
@@ -119,7 +119,7 @@ class FunctionRunner:
 
     def _earlier_calls(self) -> tuple[tools.Done, ...]:
         rows = FunctionCall.objects.raw(_EARLIER_CALLS, [self._subject.message_id])
-        calls = [_interrupted(row) for row in rows]
+        calls = [_fail_if_interrupted(row) for row in rows]
         unfinished = {CallStatus.WAITING, CallStatus.RUNNING}
         finished = [call for call in calls if call.status not in unfinished]
         for call in finished:
@@ -138,11 +138,11 @@ class FunctionRunner:
             raise ProcedureChosen(self.procedures[name])
         function = self.functions.get(name)
         if function is None:
-            return self._refused(name, arguments_json, "There is no function of this name.")
+            return self._log_refusal(name, arguments_json, "There is no function of this name.")
         try:
             values = argument_schemas.parse(arguments_json, function.parameters)
         except argument_schemas.WrongArguments as error:
-            return self._wrong(name, arguments_json, str(error))
+            return self._refuse_arguments(name, arguments_json, str(error))
         return result_of(self.make(function, values))
 
     def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
@@ -162,14 +162,14 @@ class FunctionRunner:
 
     def refuse(self, name: str, arguments_json: str) -> tools.Result:
         """Log a call beyond the limit without making it."""
-        return self._refused(name, arguments_json, "The limit of calls is reached: answer now.")
+        return self._log_refusal(name, arguments_json, "The limit of calls is reached: answer now.")
 
-    def _wrong(self, name: str, arguments_json: str, reason: str) -> tools.Result:
+    def _refuse_arguments(self, name: str, arguments_json: str, reason: str) -> tools.Result:
         advice = "Do not call it again." if name in self._repaired else "Correct them once."
         self._repaired.add(name)
-        return self._refused(name, arguments_json, f"Wrong arguments: {reason} {advice}")
+        return self._log_refusal(name, arguments_json, f"Wrong arguments: {reason} {advice}")
 
-    def _refused(self, name: str, arguments_json: str, reason: str) -> tools.Result:
+    def _log_refusal(self, name: str, arguments_json: str, reason: str) -> tools.Result:
         FunctionCall.objects.create(
             client_id=self._bot.client_id,
             bot=self._bot,
@@ -247,7 +247,7 @@ def _get_or_create(
             )
     except IntegrityError:
         rows = FunctionCall.objects.filter(message_id=subject.message_id)
-        return _interrupted(rows.get(fingerprint=fingerprint))
+        return _fail_if_interrupted(rows.get(fingerprint=fingerprint))
 
 
 def _definition(function: Function) -> str:
@@ -264,7 +264,7 @@ def _definition(function: Function) -> str:
     return salted_hmac("bots.function", text, algorithm="sha256").hexdigest()
 
 
-def _interrupted(call: FunctionCall) -> FunctionCall:
+def _fail_if_interrupted(call: FunctionCall) -> FunctionCall:
     """Return an earlier attempt's call, marked as failed if it was interrupted and is not a GET."""
     if call.status != CallStatus.RUNNING:
         return call
@@ -282,7 +282,7 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         ).update(status=CallStatus.RUNNING)
     call.refresh_from_db()
     if not has_started:
-        call = _interrupted(call)
+        call = _fail_if_interrupted(call)
     if call.status != CallStatus.RUNNING:
         return call
     function = functions.find(call.bot, call.function_name)

@@ -46,7 +46,7 @@ class Provider(ABC):
     has_survey = False
     # The signals that can be shown to customers, such as typing.
     signals: frozenset[Signal] = SIGNALS
-    # Whether a person connects an account by entering its token, instead of by a consent.
+    # Whether a person connects an account by entering its token instead of giving consent.
     has_own_tokens = False
 
     @property
@@ -137,7 +137,7 @@ class Provider(ABC):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read, or that somebody is or no longer is typing.
+        """Show that messages were read, or that somebody has started or stopped typing.
 
         Called only for `signals`. `last_message_id` is the customer's newest message, for providers
         that require it.

@@ -127,7 +127,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What a call that sends a part needs besides the part and the account."""
+    """The parameters of a send, besides the account and the part."""
 
     recipient_id: str
     # The id of our send, for providers that return it.

@@ -92,7 +92,9 @@ def describe_all(
     by_bot: dict[int, list[ChannelConnection]] = {}
     for row in rows.select_related("connected_by").order_by("-id"):
         by_bot.setdefault(row.bot_id, []).append(row)
-    return [connection_shapes.ChannelConnection.from_row(_current(of)) for of in by_bot.values()]
+    return [
+        connection_shapes.ChannelConnection.from_row(_current(found)) for found in by_bot.values()
+    ]
 
 
 def current(bot: Bot, channel: MessagingChannel) -> ChannelConnection | None:
@@ -431,8 +433,8 @@ def _end_subscription(row: ChannelConnection, account: Account) -> None:
 def set_tokens(row: ChannelConnection, tokens: Tokens) -> None:
     """Set an account's tokens on its row without saving it."""
     row.access_token, row.refresh_token = tokens.access_token, tokens.refresh_token
-    lasts = tokens.expires_in
-    row.token_expires_at = timezone.now() + lasts if lasts else None
+    lifetime = tokens.expires_in
+    row.token_expires_at = timezone.now() + lifetime if lifetime else None
 
 
 # --- what providers report about a connection -----------------------------------------------------

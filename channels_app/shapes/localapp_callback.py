@@ -19,7 +19,9 @@ class LocalappMessage(Tolerant):
     """The message that an event is about."""
 
     msg_id: ProviderId | None = Field(None, description="The provider's id of the message.")
-    msg_ids: list[ProviderId] | None = Field(None, description="The messages that were read.")
+    msg_ids: list[ProviderId] | None = Field(
+        None, description="The ids of the messages that were read."
+    )
     text: str | None = Field(None, description="The text.")
     quote_msg_id: ProviderId | None = Field(
         None, description="The provider's id of the message that it replies to."
@@ -47,11 +49,11 @@ class LocalappEvent(Tolerant):
     event_name: str | None = Field(
         None, description="The kind of event; missing if the provider only checks the URL."
     )
-    app_id: str | None = Field(None, description="Our app.")
+    app_id: str | None = Field(None, description="The id of our app.")
     oa_id: ProviderId | None = Field(
         None, description="The account, in events without a recipient."
     )
-    timestamp: str | None = Field(None, description="When, in milliseconds since 1970.")
+    timestamp: str | None = Field(None, description="The time, in milliseconds since 1970.")
     sender: Party | None = Field(None, description="The sender; in receipts the account.")
     recipient: Party | None = Field(None, description="The recipient.")
     message: LocalappMessage | None = Field(None, description="The message.")

@@ -44,7 +44,7 @@ class ChatappViewSet(ChannelViewSet):
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
 
-        You may repeat the call, also to reconnect a disconnected number. Triggers the webhook event
+        Repeating the call is safe; it reconnects a disconnected number. Triggers the webhook event
         `channel.connected`. 409 `pin_missing` if the number must be registered and no pin is given,
         `account_taken` if another bot has it, `bot_has_account` if the bot has another number,
         `token_missing` if there is neither a code nor a valid stored token.
@@ -89,7 +89,7 @@ class ChatappViewSet(ChannelViewSet):
     ) -> ChatappTemplatesResponse:
         """List the templates of the business account that has the bot's number.
 
-        They are fetched from the provider now. 409 `channel_not_connected` if the bot has no
+        Each request fetches them from the provider. 409 `channel_not_connected` if the bot has no
         number that can send.
         """
         return templates.list_(self.bot(client_id, bot_id), query)
@@ -101,7 +101,7 @@ class ChatappViewSet(ChannelViewSet):
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest
     ) -> dict[str, Any]:
-        """Send an approved template to a customer, also after the reply window.
+        """Send an approved template to a customer, even after the reply window has closed.
 
         *Get Chatapp Templates* lists them. A 201 means that the message is stored. It is sent
         afterwards; its `status` and the events `message.delivered`, `message.read` and

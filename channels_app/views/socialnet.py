@@ -88,10 +88,11 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Disconnect a page: its token is deleted, and its events are ignored from now on.
 
-        Without a `page_id`, the bot's page. The provider is asked to send no more events, unless
-        another account needs them; if that fails, `last_error` says so. In the page's
-        conversations, `can_reply` becomes false. Triggers the webhook event `channel.disconnected`.
-        An already disconnected page stays as it is. 404 if the bot never had the page.
+        Without a `page_id`, the bot's current page is disconnected. The provider is asked to send
+        no more events, unless another account needs them; if that fails, `last_error` says so. In
+        the page's conversations, `can_reply` becomes false. Triggers the webhook event
+        `channel.disconnected`. An already disconnected page stays as it is. 404 if the bot never
+        had the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
@@ -105,8 +106,9 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Reconnect a page that this bot had before, with a person's stored token.
 
-        Without a `page_id`, the bot's current or last page; 404 if the bot never had the page. The
-        page's conversations continue: their `can_reply` is true again. Triggers the webhook event
+        Without a `page_id`, the bot's current or last page is reconnected; 404 if the bot never had
+        the page. The page's conversations continue: their `can_reply` is true again. Triggers the
+        webhook event
         `channel.connected`. 409 `account_taken` if another bot has the page, `bot_has_account` if
         the bot has another page, `token_missing` if no valid token is stored. 502
         `provider_refused` also if the person has no such page.

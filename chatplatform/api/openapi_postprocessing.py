@@ -128,7 +128,7 @@ def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
 
 
 def _must_split(validation: dict[str, Any], serialization: dict[str, Any]) -> bool:
-    """Whether only the server sets some of the fields, or some have rules for requests only."""
+    """Whether only the server sets some of the fields, or requests describe some differently."""
     responses = serialization.get("properties", {})
     return any(
         part.get("readOnly") or part["description"] != responses[name]["description"]

@@ -28,8 +28,8 @@ def job(
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 
-    A job that raises an exception is retried with exponential backoff, up to `max_attempts`. When
-    no attempt is left, `on_dead` is called with the same arguments, so that nobody waits in vain.
+    A job that raises an exception is retried with exponential backoff, up to `max_attempts`. If
+    the job fails for good, `on_dead` is called with the same arguments, to record the failure.
     `fair`: clients take turns, and a client's job with the lowest `priority` runs first.
 
     A job that raises `FilesUnavailable` is retried for over an hour without using up attempts. If

@@ -142,7 +142,7 @@ def _run_and_store(lease: Lease) -> None:
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
     finally:
-        # Without the wait for a turn, which a client with many jobs makes long for itself.
+        # The wait for a turn is not measured: it is long for a client with many jobs.
         seconds = time.monotonic() - started_at
         metrics.JOB_SECONDS.observe(seconds, registry.queue_of(lease.name), lease.name)
 
@@ -185,7 +185,8 @@ WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 
 def claim(job_id: int) -> Lease | None:
     """Claim a job; None if it may not run now, or another worker has it."""
-    # Retried while the database is down, since the relay resends a consumed message only later.
+    # The claim is retried while the database is down, since the relay resends a consumed message
+    # only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
         token = uuid.uuid4()
@@ -232,8 +233,8 @@ def _row(lease: Lease) -> Any:
 
 @contextmanager
 def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[None]:
-    """The transaction in which a job stores its result; it locks the job's row. Outside of a job, a
-    plain transaction.
+    """The transaction in which a job stores its result; it locks the job's row. Outside of a job,
+    it is a plain transaction.
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
     no later attempt repeats this work, so earlier failures no longer count. `ends_job`: the job is

@@ -22,8 +22,8 @@ class GoldenCollectViewSet(TenantViewSet):
     def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
         """Add golden questions from sample questions, your own answers or frequent questions.
 
-        The response has only those that were added: none that the bot already has, and none beyond
-        its 100.
+        Questions that the bot already has are skipped, as are questions beyond its limit of 100.
+        The response has only those that were added.
         """
         bot = bots.get(self.client, bot_id)
         rows = golden_candidates.collect(bot, body=body, by=self.user)
@@ -109,8 +109,9 @@ class ReplayViewSet(ChatsViewSet):
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
         counted, and no function is called. The extractive engine is free; a model's tokens are
-        charged. 404 for a message without a receipt: of the customer or an agent, or the welcome;
-        409 `nothing_to_replay` for any other that does not reply to a text of the customer.
+        charged. 404 if the message has no receipt: a message from the customer or an agent, or the
+        welcome message. 409 `nothing_to_replay` if it has one, but does not reply to a text from
+        the customer.
         """
         reply = reply_regeneration.get(self._chat(chat_id), message_id)
         current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
@@ -118,13 +119,12 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
-        """Replay a day: have the bot answer once more what customers asked on that day, to compare
-        its replies.
+        """Replay a day: have the bot answer that day's questions again, to compare its replies.
 
-        A worker does it; nothing is sent to customers. *Get Replay* shows the progress, and its
-        `gained`, `lost` and `changed` show what differs. The extractive engine is free; a model's
-        tokens are charged, those of your own model at its price. If the credits run out, the replay
-        fails. 409 `replay_running` while another replay of the bot is running.
+        A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress, and
+        its `gained`, `lost` and `changed` show what differs. The extractive engine is free; a
+        model's tokens are charged, those of your own model at its price. If the credits run out,
+        the replay fails. 409 `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)

@@ -68,7 +68,7 @@ def create(
     if password is not None:
         passwords.check_rules(password)
     if by:
-        _check_may_give(by, role)
+        _check_may_grant(by, role)
         attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
     email_taken = EmailTaken(_TAKEN if by else None)
     # The address is checked first, so that no password is hashed for an address in use.
@@ -108,7 +108,7 @@ def set_role(
     A new role invalidates the user's access tokens. Refreshing returns an access token with the new
     role. If the user becomes a viewer, a job releases their chats.
     """
-    _check_may_give(by, role)
+    _check_may_grant(by, role)
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by, stays_owner=role == Role.OWNER)
         if user.role != role:
@@ -344,7 +344,7 @@ def _set_disabled(user: User, *, is_disabled: bool, by: User) -> None:
         _release_chats(user)
 
 
-def _check_may_give(by: User, role: str) -> None:
+def _check_may_grant(by: User, role: str) -> None:
     if role == Role.OWNER and not _is_above_owners(by):
         raise Forbidden("Only owners can add owners.")
 

@@ -52,7 +52,7 @@ _BUILT_IN: tuple[tuple[str, dict[str, Any]], ...] = (
     }),
 )  # fmt: skip
 _TIME_GROUPS = {"day", "week", "month", "hour", "weekday"}
-# Columns with ids, which are not shown: others have the names or the links.
+# Columns with ids. They are not shown, since other columns have the names or the links.
 _HIDDEN = {"chat_id", "bot", "agent"}
 _ROWS, _MAX_BARS = 100, 20
 # Reports are stored as shared saved views with this list name.
@@ -85,7 +85,7 @@ def page(request: HttpRequest) -> HttpResponse:
         context = _form(user, client, form_values) | {"problems": problems(exc)}
         return show(request, "adhoc", context, status=status)
     context = _form(user, client, form_values) | _table(report) | {
-        "asked": _flat(form_values), "as_of": as_of, **_chart(param, report),
+        "asked": _hidden_fields(form_values), "as_of": as_of, **_chart(param, report),
         "totals": [compared(name, now, before[name]) for name, now in report.totals.items()],
     }  # fmt: skip
     if report.next_cursor:
@@ -125,12 +125,14 @@ def _file_name(
     title = next(
         (name for _, name, _, is_shown in _reports(user, client, form_values) if is_shown), ""
     )
-    title = _INVALID_IN_FILE_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
+    title = _INVALID_IN_FILE_NAME.sub(
+        " ", title or _title_by_groups(gettext("Conversations"), param.group_by)
+    )
     period = periods.resolve(client, param)
     return f"{title[:70]} {period.first} - {period.last}"
 
 
-def _by(title: str, groups: Sequence[str]) -> str:
+def _title_by_groups(title: str, groups: Sequence[str]) -> str:
     """The title of a table or a chart, such as "Conversations by channel, day"."""
     if not groups:
         return title
@@ -193,8 +195,8 @@ def _without_default_days(client: Client, form_values: dict[str, Any]) -> dict[s
 
 
 def _form(user: User, client: Client, form_values: dict[str, Any]) -> dict[str, Any]:
-    """The form as it was filled in, even if it is invalid, with the days of the period: the context
-    of the template."""
+    """The template's context for the form: the values as they were entered, even if they are
+    invalid, and the days of the period."""
     period, dates = entered_dates(client, form_values)
     options = adhoc.options(client, period)
     chosen = {name: form_values.get(name, []) for name in _LISTS}
@@ -280,7 +282,7 @@ def _sort_label(name: str) -> str:
     return words.format(column=gettext(formatting.label(name.lstrip("-"))))
 
 
-def _flat(form_values: dict[str, Any]) -> list[tuple[str, str]]:
+def _hidden_fields(form_values: dict[str, Any]) -> list[tuple[str, str]]:
     """The form's values as names and values of hidden fields. The cursor is left out, since a file
     has all rows."""
     return [
@@ -309,10 +311,10 @@ def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
 
 
 def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, Any]:
-    """A chart of the groups by the metric that they are sorted by, or else by the first metric: the
-    context of the template, empty if there are no groups.
+    """The template's context for a chart of the groups; empty if there are no groups.
 
-    Groups of time are columns side by side, other groups are bars below each other.
+    The chart shows the metric by which the groups are sorted, or else the first metric. Groups of
+    time are columns side by side; other groups are bars below each other.
     """
     by, sort = param.group_by, (param.sort or "").lstrip("-")
     if not by or not report.rows:
@@ -340,6 +342,6 @@ def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, An
         for column, row, bar in zip(columns, rows, chart.bars, strict=True)
     ]
     return {
-        "chart_title": _by(unit, by), "bars": [] if is_time else bars,
+        "chart_title": _title_by_groups(unit, by), "bars": [] if is_time else bars,
         "chart": chart if is_time else None, "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip

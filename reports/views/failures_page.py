@@ -45,8 +45,8 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def bell(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: how many failures of their client the viewer may read, as text; `99+`
-    above 99, and empty for none."""
+    """A context processor for the number of the client's failures that the viewer may read, as
+    text: `99+` above 99, and empty for none."""
 
     def count() -> str:
         client, kinds = getattr(request.user, "client", None), _readable(request)

@@ -19,21 +19,22 @@ from bots.ingest.extraction import pdf_layout
 # The pixels per inch at which a page is drawn, the maximum number of pixels of its longer side, and
 # the number of points in an inch.
 _DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
-# A text is visible if one color of its pixels varies by at least this much, of 255.
+# A text is visible if one color channel of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
 # The part of a line's height, from its base line, that a bar over its letters hides completely.
 _LOW_PART = 0.1, 0.45
-# The pixels of the letters at both ends that a bar may leave out if the text has more than that.
+# A bar may leave this many pixels uncovered at each end of a text. They are ignored if the text is
+# wider than the second number of pixels.
 _EDGE, _WIDE = 2, 12
-# Matches pixels of one color that are too many to be between letters.
+# Matches a run of pixels of one color that is too long to be a gap between letters.
 _RUN = re.compile(rb"(.)\1{9}", re.DOTALL)
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
-# In points: how far above and below its middle a rule is drawn.
+# Half the thickness of a drawn rule, in points.
 _HALF_RULE = 1
 # Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
-# pdf_oxide has a font of its own for Latin, Greek and Cyrillic letters, of which this is the last.
+# The last of the Latin, Greek and Cyrillic letters, for which pdf_oxide has a font of its own.
 _LAST_DRAWN = "\u052f"
 # The flags of fields that are hidden, and of fields that appear only in print.
 _HIDDEN_FIELD = 0b10_0010
@@ -188,7 +189,7 @@ _Ruled = dict[int, list[range]]
 
 
 def _ruled(picture: Any, frame: _Frame, drawn: pdf_layout.Rules) -> _Ruled:
-    """Where a picture shows rules; a rule through a hidden text does not make it visible."""
+    """Where a picture shows rules. A rule through hidden text must not make it count as visible."""
     ruled: _Ruled = {}
     for y, start, end in drawn.thin if picture is not None else ():
         box = (start, y - _HALF_RULE, end - start, 2 * _HALF_RULE)
@@ -228,19 +229,20 @@ class VisibleText:
         frame = _frame(self._reader.pages[number])
         if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
             return spans, drawn
-        picture = _drawn(self._document, number, frame)
+        picture = _render_page(self._document, number, frame)
         ruled = _ruled(picture, frame, drawn)
         unseen = [
             span
             for span in spans
-            if _letters(span) >= _MIN_LETTERS and not _is_on(picture, frame, span, ruled)
+            if _letters(span) >= _MIN_LETTERS and not _is_visible(picture, frame, span, ruled)
         ]
         unseen = self._unseen_without_groups(number, unseen, frame, ruled)
         hidden = {id(span) for span in unseen}
         self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
         hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
         spans = [span for span in spans if id(span) not in hidden]
-        # A picture may be a scan, on which a program guessed the places of the words.
+        # A page with a picture may be a scan, whose words may be misplaced: it is not searched for
+        # bars.
         if not any(True for _ in _drawn_objects(self._reader.pages[number], set())):
             drawn = replace(drawn, bars=tuple(_bars(picture, frame, spans)))
         return spans, drawn
@@ -256,8 +258,8 @@ class VisibleText:
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
             return spans
         with suppress(*_errors()):
-            picture = _drawn(_without_groups(self._reader, page), 0, frame)
-            return [span for span in spans if not _is_on(picture, frame, span, ruled)]
+            picture = _render_page(_without_groups(self._reader, page), 0, frame)
+            return [span for span in spans if not _is_visible(picture, frame, span, ruled)]
         return []
 
     def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
@@ -287,7 +289,7 @@ def _errors() -> tuple[type[Exception], ...]:
     return errors.PyPdfError, NotImplementedError, RuntimeError
 
 
-def _drawn(document: Any, number: int, frame: _Frame) -> Any:
+def _render_page(document: Any, number: int, frame: _Frame) -> Any:
     """The picture of a page; None if it cannot be drawn."""
     size = max(frame.right - frame.left, frame.top - frame.bottom)
     dpi = min(_DPI, max(1, int(_MAX_SIDE_PIXELS * _POINTS / size)))
@@ -296,7 +298,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
     return None
 
 
-def _is_on(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
+def _is_visible(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
     """Whether a text is visible: its pixels differ in color. True if there is no picture."""
     if picture is None:
         return True
@@ -328,11 +330,11 @@ def _varies(picture: Any, columns: range, rows: range, ruled: _Ruled) -> bool:
     for at, part in parts:
         start = 4 * picture.width * at
         pixels = picture.data[start + 4 * part.start : start + 4 * part.stop]
-        for colour in range(3):
-            values = pixels[colour::4]
-            lowest[colour] = min(lowest[colour], *values)
-            highest[colour] = max(highest[colour], *values)
-            if highest[colour] - lowest[colour] >= _CONTRAST:
+        for channel in range(3):
+            values = pixels[channel::4]
+            lowest[channel] = min(lowest[channel], *values)
+            highest[channel] = max(highest[channel], *values)
+            if highest[channel] - lowest[channel] >= _CONTRAST:
                 return True
     return False
 

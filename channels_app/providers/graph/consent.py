@@ -54,9 +54,9 @@ def token(app: GraphApp, query: dict[str, Any]) -> Tokens:
 
 def tokens_from(body: dict[str, Any]) -> Tokens:
     """The token in a response; raises a `temporary` error if there is none."""
-    value, lasts = body.get("access_token"), body.get("expires_in")
+    value, lifetime = body.get("access_token"), body.get("expires_in")
     if not isinstance(value, str) or not value:
         raise ProviderError(Kind.TEMPORARY, "The provider's response contains no token.")
-    words = str(lasts)
+    words = str(lifetime)
     seconds = min(int(words[:12]), 10**9) if words.isascii() and words.isdigit() else 0
     return Tokens(value, timedelta(seconds=seconds) if seconds else None)

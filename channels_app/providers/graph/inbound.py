@@ -49,7 +49,7 @@ def is_signed(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) ->
 
 
 def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
-    """All items of a callback, in order. An echo from one of `app_ids` is of our own message."""
+    """All items of a callback, in order. An echo from one of `app_ids` is our own message."""
     for entry in entries_of(body):
         account_id, sent_at = as_text(entry.get("id")), moment(entry.get("time"))
         for raw in as_list(entry.get("messaging")):
@@ -230,11 +230,11 @@ def _of_template(payload: dict[str, Any], words: list[str]) -> list[Line]:
     """
     if products := context_lines.of_products(as_dict(payload.get("product")).get("elements")):
         return products
-    said = [as_text(payload.get("text"))]
+    texts = [as_text(payload.get("text"))]
     for element in dicts_in(payload.get("elements")):
-        said += [as_text(element.get("title")), as_text(element.get("subtitle"))]
-    words += filter(None, said)
-    return [] if any(said) else [context_lines.line("unsupported", "template")]
+        texts += [as_text(element.get("title")), as_text(element.get("subtitle"))]
+    words += filter(None, texts)
+    return [] if any(texts) else [context_lines.line("unsupported", "template")]
 
 
 def _postback(
@@ -260,10 +260,10 @@ def _postback(
 def _control(
     event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], when: datetime | str
 ) -> events.Item:
-    """The event that we lost or got control of the thread.
+    """The item that says whether we control the thread.
 
-    After a take event, another app has it. A pass event names the new owner; without a name, it is
-    us.
+    After a take event, another app has control. A pass event names the app that now has control;
+    if it names none, we have it.
     """
     passed = event.pass_thread_control
     owner = as_text((passed or {}).get("new_owner_app_id"))
@@ -274,7 +274,7 @@ def _control(
 
 
 def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | None) -> events.Item:
-    """The provider took action against an account that broke a rule, or ended the action."""
+    """The item for a provider's action against an account that broke a rule, or for its end."""
     policy = event.policy_enforcement or {}
     action, reason = as_text(policy.get("action")), as_text(policy.get("reason"))
     words = f"The provider reports: {action or 'a broken rule'}."

@@ -84,8 +84,8 @@ def tokens(values: dict[str, str]) -> Tokens:
         secrets = [values.get(name) for name in ("code", "code_verifier", "refresh_token")]
         shown = http.parse(reply, without=secrets)
         raise errors.error_from(shown, reply.status, is_send=reply.status == 200, wait=wait)
-    lasts = str(body.get("expires_in") or "")
-    seconds = int(lasts) if lasts.isascii() and lasts.isdigit() else 0
+    lifetime = str(body.get("expires_in") or "")
+    seconds = int(lifetime) if lifetime.isascii() and lifetime.isdigit() else 0
     return Tokens(
         str(body["access_token"]),
         # The usual lifetime, if the response has none.

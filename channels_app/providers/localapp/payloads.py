@@ -53,7 +53,7 @@ def _texts(part: Part) -> list[Part]:
 
 
 def message(account: Account, part: Part) -> dict[str, Any]:
-    """The message that a part becomes. Uploads the part's file if it is in our store."""
+    """The `message` of the call that sends a part. Uploads its file if it is in our store."""
     if part.file:
         return {"attachment": _attachment(account, part.file)}
     body: dict[str, Any] = {"text": part.text}
@@ -79,7 +79,7 @@ def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:
         megabytes = limit // _MEGABYTE
         raise ProviderError(Kind.REQUEST, f"This channel accepts such files up to {megabytes} MB.")
     answer = call("POST", f"v2.0/oa/upload/{kind}", token=account.token, form=form)
-    # The provider uses both keys.
+    # The provider uses one of these two keys.
     file_id = answer.data.get("token") or answer.data.get("attachment_id")
     if not file_id:
         raise ProviderError(Kind.TEMPORARY, "The provider's response contains no upload id.")

@@ -92,7 +92,7 @@ def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
 
 
 def up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:
-    """The first chats, up to the chat with which the number of messages reaches `MAX_MESSAGES`."""
+    """The first chats, up to and including the one whose messages reach `MAX_MESSAGES` in total."""
     messages = 0
     for count, chat in enumerate(chats, start=1):
         messages += chat.last_seq
