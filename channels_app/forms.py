@@ -20,8 +20,8 @@ _LOGINS = [
 
 
 class ConsentForm(ServiceForm):
-    """The bot to connect, and what else the channel needs: for photoapp's direct login the type of
-    account; for a channel that is connected with a token, the token."""
+    """Asks which bot to connect. Also asks for the type of account if the channel offers a direct
+    login, and for the token if the channel is connected with one."""
 
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
@@ -52,7 +52,7 @@ class ConsentForm(ServiceForm):
 
 
 class AccountForm(ServiceForm):
-    """The choice among the accounts to which a person gave access; for chatapp, also a PIN."""
+    """Lets a person choose one of the accounts they gave access to; for chatapp, with a PIN."""
 
     account_id = forms.ChoiceField(
         label=gettext_lazy("Account"),
@@ -96,7 +96,7 @@ _CATEGORIES = {
 
 
 class CostsForm(ServiceForm):
-    """Whether messages about handovers and closed hours are sent on a channel, and what its
+    """Sets whether messages about handovers and business hours are sent on a channel, and what its
     messages cost."""
 
     are_sentences_sent = forms.BooleanField(

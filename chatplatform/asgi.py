@@ -1,4 +1,4 @@
-"""The web process: what the ASGI server loads."""
+"""Sets up the web process and creates the application that the ASGI server loads."""
 
 import gc
 import os
@@ -7,7 +7,7 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 django.setup(set_prefix=False)
-# No garbage collection until the views below are loaded, since they are never freed either.
+# Garbage collection is off until the views are loaded below, since they are never freed.
 gc.disable()
 
 from django.conf import settings  # noqa: E402

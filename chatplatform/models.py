@@ -120,7 +120,7 @@ class IdempotentResponse(models.Model):
     """The response to a request with an Idempotency-Key, stored for a day, or for a minute if it
     contains credentials.
 
-    Encrypted, since some responses show a secret once, such as a new API key.
+    It is encrypted, since some responses show a secret once, such as a new API key.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,11 +1,11 @@
-"""Makes the jobs of one client compute one after another in each queue of a worker process.
+"""Lets only one job of a client compute at a time, in each queue of a worker process.
 
 A worker's threads share the interpreter. If sixteen of them read long messages of one client,
 another client's reply takes many times as long. A job gives its turn back before it waits for
 another server: a slow model or provider costs no CPU time, so the client's next job can go on.
 
-The workers of all hosts share their processors' time in the same way: a turn may need a place
-besides, of which a client has few while other clients' jobs run (`jobs.worker_places`).
+A turn covers one process only. Jobs may also need a place, which counts on all hosts: while other
+clients' jobs run, a client gets fewer places than there are workers (`jobs.worker_places`).
 """
 
 import threading
@@ -20,13 +20,13 @@ LONGEST_WAIT_SECONDS = 5
 
 
 class Place(Protocol):
-    """What a job holds as long as its turn; it is held by one job at a time."""
+    """A place among the workers of all hosts, which a job holds as long as its turn."""
 
     def acquire(self) -> None:
-        """Wait for the place, up to some seconds."""
+        """Wait a few seconds for the place."""
 
     def release(self) -> None:
-        """Leave the place to others, if it is held."""
+        """Free the place, if it is held."""
 
 
 class _Turn:

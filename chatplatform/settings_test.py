@@ -7,8 +7,8 @@ import tempfile
 
 # gw0, gw1, …: the processes of pytest-xdist.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-# Parallel processes have separate clusters: the feed waits for the oldest transaction of a cluster,
-# so with one cluster it would wait for transactions of other tests.
+# Parallel processes have separate PostgreSQL clusters, so that the tests of one process do not wait
+# for those of another.
 if f"DATABASE_URL_{_worker}" in os.environ:
     os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
 # Each process has its own folder, in a numbered variable: the first process passes its environment

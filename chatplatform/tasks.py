@@ -26,7 +26,7 @@ def clean_up_jobs() -> None:
 
 @periodic("chatplatform.create_partitions")
 def create_partitions() -> None:
-    """Create the next months of the tables with month partitions."""
+    """Create the partitions of the coming months."""
     partitions.make_ahead()
 
 

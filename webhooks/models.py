@@ -56,9 +56,9 @@ class Event(TenantModel):
 
 
 class UnnumberedEvent(TenantModel):
-    """Marks an event without a feed position. Written with the event, deleted when it is numbered.
+    """Marks an event that has no feed position yet. The row is deleted when the event gets one.
 
-    Numbers are assigned under the conversation's lock, so the numbers of a conversation's events
+    `number` is assigned under the conversation's lock, so the numbers of a conversation's events
     are in order.
     """
 
@@ -215,7 +215,7 @@ class Delivery(TenantModel):
     attempts = models.PositiveSmallIntegerField(db_default=0)
     # Attempts made before the latest replay, which restarts the retry delays.
     attempts_before_replay = models.PositiveSmallIntegerField(db_default=0)
-    # Sent once and immediately, whatever the endpoint's health.
+    # A test is sent once and immediately, whatever the endpoint's health.
     is_test = models.BooleanField("test", db_default=False)
     lease_token = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -77,10 +77,10 @@ class OpenAICompatible:
         reads_pictures: bool = False,
         transcription_model: str = "",
     ) -> None:
-        able = {Capability.WRITE, Capability.CALL_FUNCTIONS}
-        able |= {Capability.READ_PICTURES} if reads_pictures else set()
-        able |= {Capability.TRANSCRIBE} if transcription_model else set()
-        self.capabilities = frozenset(able)
+        capabilities = {Capability.WRITE, Capability.CALL_FUNCTIONS}
+        capabilities |= {Capability.READ_PICTURES} if reads_pictures else set()
+        capabilities |= {Capability.TRANSCRIBE} if transcription_model else set()
+        self.capabilities = frozenset(capabilities)
         self._transcription_model = transcription_model
         self._base_url = base_url
         self._api_key = api_key
@@ -106,10 +106,10 @@ class OpenAICompatible:
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
         ends_at = time.monotonic() + deadline_seconds
-        word = question.fence or secrets.token_hex(4)
-        messages = prompting.messages(question, word, rules=tools.RULES if toolbox else "")
+        fence = question.fence or secrets.token_hex(4)
+        messages = prompting.messages(question, fence, rules=tools.RULES if toolbox else "")
         exchange = tools.Exchange(
-            toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
+            toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, fence)
         )
         messages += exchange.earlier()
         ask = partial(
@@ -144,7 +144,7 @@ class OpenAICompatible:
         on_delta: Callable[[str], None],
         ends_at: float,
     ) -> tuple[str, StreamingGuardrail, Usage]:
-        """Request an answer and carry out function calls until it comes.
+        """Request an answer, carrying out function calls until the model writes one.
 
         Returns the model's name, the guardrail that holds the answer, and the usage so far. Raises
         Refused if the model finds no answer.
@@ -236,7 +236,7 @@ class OpenAICompatible:
         again = {"role": "user", "content": "That did not fit the JSON Schema. Answer once more."}
         with _used_before(first.usage):
             asking = [*task.messages(with_schema=True), again]
-            second = self._retried(asking, options, ends_at)
+            second = self._request_with_retry(asking, options, ends_at)
         usage = first.usage.plus(second.usage)
         draft = task.read(second.text)
         if draft is None:
@@ -244,7 +244,7 @@ class OpenAICompatible:
         return Written(draft, usage, second.model)
 
     def _completion(self, task: Task[Any], options: dict[str, Any], ends_at: float) -> Completion:
-        """A complete, unchecked text.
+        """Request a complete text, which is not checked yet.
 
         The task's JSON Schema is a parameter of the request, or part of the prompt if the server
         rejects that parameter.
@@ -252,20 +252,20 @@ class OpenAICompatible:
         named = {"name": "answer", "schema": task.schema, "strict": True}
         json_schema = {"response_format": {"type": "json_schema", "json_schema": named}}
         try:
-            return self._retried(task.messages(), options | json_schema, ends_at)
+            return self._request_with_retry(task.messages(), options | json_schema, ends_at)
         except RequestRefused:
             # Many servers do not support the parameter.
-            return self._retried(task.messages(with_schema=True), options, ends_at)
+            return self._request_with_retry(task.messages(with_schema=True), options, ends_at)
 
-    def _retried(
+    def _request_with_retry(
         self, messages: list[dict[str, Any]], options: dict[str, Any], ends_at: float
     ) -> Completion:
         with tracing.span("model", model=self._model):
-            draft = _with_retry(partial(self._whole, messages, options, ends_at), ends_at)
+            draft = _with_retry(partial(self._request, messages, options, ends_at), ends_at)
         usage = draft.usage or _estimated_usage(messages, draft.text)
         return Completion(draft.text, usage, draft.model or self._model)
 
-    def _whole(
+    def _request(
         self, messages: list[dict[str, Any]], options: dict[str, Any], ends_at: float
     ) -> "_Draft":
         draft = _Draft()

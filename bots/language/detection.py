@@ -91,7 +91,7 @@ def is_surely_other(text: str, language: str) -> bool:
     if language not in LANGUAGES:
         return False
     found, words = recognise(text, expected=(language,)), text.split()
-    count = sum(any(map(str.isalpha, word)) for word in words)  # figures tell no language
+    count = sum(any(map(str.isalpha, word)) for word in words)  # figures do not show a language
     is_long = count >= _MIN_SURE_WORDS or has_dense_words(words)
     return found not in {None, language} and {found, language} not in _ALIKE and is_long
 
@@ -114,9 +114,9 @@ def _guessed(text: str) -> Guess:
     by_letters = _by_letters(text, words)
     if by_letters:
         return Guess(by_letters, by_letters[0])
-    speaks = phrasebook.languages_of(text)
-    if speaks:
-        return Guess(tuple(speaks), _first(_ranked(text), speaks) if speaks[1:] else speaks[0])
+    spoken = phrasebook.languages_of(text)
+    if spoken:
+        return Guess(tuple(spoken), _first(_ranked(text), spoken) if spoken[1:] else spoken[0])
     is_cyrillic = not text.isascii() and len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
     if len(words) < MIN_WORDS and not is_cyrillic:
         return Guess()

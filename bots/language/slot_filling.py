@@ -69,7 +69,7 @@ _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": T
 # Thai dates have years of the Buddhist era, which are 543 higher. Years from 2400 on count as years
 # of the Buddhist era.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
-# Korean counts too, because its spaces are often left out.
+# Korean counts as unspaced too, because its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
 
 
@@ -200,10 +200,10 @@ def _find(field: Field, text: str, book: Phrasebook, *, country: str, asks: bool
             return _date(_bare(text, field, book), book.code)
         case "select":
             return _option(field, _bare(text, field, book), book)
-    return None if asks else _words(field, text, book)
+    return None if asks else _text_answer(field, text, book)
 
 
-def _words(field: Field, text: str, book: Phrasebook) -> str | None:
+def _text_answer(field: Field, text: str, book: Phrasebook) -> str | None:
     """The answer to a text field; None if the text cannot be one."""
     normalized = NormalizedText.of(text)
     bare = _bare(text, field, book)

@@ -95,8 +95,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # Changes to content and instructions wait for a golden run. They stay held back if a question
-    # that passed before fails, unless a person publishes them.
+    # Whether changes to content and instructions wait for a golden run. They stay held back if a
+    # question that passed before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
     # The website that last showed the widget, and when.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)

@@ -209,7 +209,7 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
     if document.draft == document_changes.DELETION or (
         is_as_before and document_changes.has_text(document.draft)
     ):
-        # The page exists again, or is as it was before the held-back change.
+        # The page exists again, or has the content from before the held-back change.
         documents.discard_change(document, by=None)
         document.refresh_from_db()
     if document.drafted().sha256 == page.sha256:
@@ -283,7 +283,7 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
 
 
 def _finish(web_url: WebUrl, tally: _Tally) -> None:
-    """End the fetching: delete lost pages, and derive the website's status from its documents.
+    """Finish the crawl: delete lost pages, and derive the website's status from its documents.
 
     If no page was stored, nothing is deleted and the crawl fails. Raises Gone.
     """
@@ -302,7 +302,8 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
         if tally.stored:
             update_status(web_url.pk)
         else:
-            # `empty`: there was no page at all, for example in a sitemap of another host's pages.
+            # `empty`: no page was found, for example because the sitemap lists only pages of
+            # another host.
             _fail(web_url.pk, tally.first_reason or "empty")
 
 
@@ -335,7 +336,7 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
 
 
 def _hold_deletion(document: Document) -> bool:
-    """Hold back a document's deletion if its bot checks changes; returns whether it is held."""
+    """Hold back a document's deletion if its bot holds back changes; return whether it is held."""
     if not publish_gate.holds_change(document):
         return False
     if document.draft != document_changes.DELETION:

@@ -21,11 +21,11 @@ Purpose = Literal["chat", "embeddings"]
 
 
 class LanguageModelQuery(Shape):
-    """Query parameter that selects a model."""
+    """Query parameters that select a model."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot whose own model is meant; left out: the default model for all bots, or"
+        description="Selects this bot's own model. If left out, the default model for all bots, or"
         " the encoder.",
     )  # fmt: skip
     purpose: Purpose = Field(

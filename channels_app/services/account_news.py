@@ -1,4 +1,4 @@
-"""Store and announce what providers report about accounts and templates; mail bad news."""
+"""Stores and announces what providers report about accounts and templates; mails bad news."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -70,8 +70,9 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
 
 
 def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
-    """The live connections that an item is about: the one of a number, or all connections of a
-    business account's numbers. A limit applies to all numbers, even if the item names one."""
+    """The live connections that an item is about: the connection of the number that it names, or
+    those of all numbers of the business account. A sending limit applies to all numbers, even if
+    the item names one."""
     rows = connections.concerned(connection.channel, item.account_id)
     if not item.number or item.kind == "sending_limit":
         return rows

@@ -1,4 +1,4 @@
-"""Send a message: its parts one after the other, each at most once.
+"""Sends the parts of a message one after the other, each at most once.
 
 The row of a part is written before its call, and gets the outcome afterwards. A call that failed
 although the provider may have accepted it is never repeated; the provider's echo confirms it.
@@ -296,7 +296,7 @@ def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
     choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
     text = piece.get("text") or ""
     if template := piece.get("template"):
-        # The text is not sent: the provider has it.
+        # The text is not sent, because the provider has the template's text.
         outgoing = OutgoingTemplate(template["name"], template["language"], piece["components"])
         header = _file(piece | {"type": piece.get("header_file")}, files)
         return Part(text=text, template=outgoing, file=header.file if header else None)

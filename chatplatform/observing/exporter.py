@@ -31,8 +31,8 @@ _slots: Slots | None = None
 
 
 def start(*, readers: bool = False) -> None:
-    """Count from now on, and serve the metrics of this process's group; does nothing without
-    METRICS_PORT. A forked process calls it again. `readers`: also serve `METRIC_READERS`."""
+    """Start to count, and to serve the metrics of this process's group; do nothing without
+    METRICS_PORT. A forked process calls this again. `readers`: also serve `METRIC_READERS`."""
     global _slots  # noqa: PLW0603 - one per process
     if not settings.METRICS_PORT:
         return

@@ -8,8 +8,8 @@ from chatplatform.live.streaming import Send
 from chatplatform.observing import metrics, tracing
 from chatplatform.web.bodies import Receive
 
-# Keys of the scope: the route that serves the request, and whether the request waits for a reply or
-# another server.
+# Keys in the ASGI scope: the route that serves the request, and whether the request waits for a
+# reply or another server.
 ROUTE, WAITS = "chatplatform.route", "chatplatform.waits"
 NO_ROUTE = "none"
 # All other methods, which callers may invent, are counted as "other".

@@ -66,7 +66,7 @@ class ReplayChange(models.TextChoices):
 
 
 class ReplayedReply(TenantModel):
-    """What the bot says today in place of one earlier reply."""
+    """The bot's new reply in place of one past reply, and how it differs."""
 
     replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="replies")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")

@@ -142,7 +142,7 @@ class CustomerDto(CustomerInfo):
         None,
         description="Until this time, what the customer sends (messages, ratings, data about"
         " themselves) is refused with `customer_blocked` on the website and in the API, and ignored"
-        " on messaging channels. Null or a time in the past: not blocked. To block without an end,"
+        " on messaging channels. Null or a time in the past: not blocked. To block indefinitely,"
         " send `9999-01-01T00:00:00Z`.",
     )
     block_reason: Text | None = Field(
@@ -152,10 +152,9 @@ class CustomerDto(CustomerInfo):
         " removed together with the block.",
     )
     opt_out: Literal["none", "offers", "all"] | None = read_only(
-        "What the customer no longer wants. `none`: they have refused nothing. `offers`: offers, as"
-        " they told the channel; no marketing template is sent to them. `all`: any messages, since"
-        " they wrote STOP; no template is sent to them, and the bot is silent until they write"
-        " again."
+        "What the customer has opted out of. `none`: nothing. `offers`: offers, in their messaging"
+        " app; no marketing template is sent to them. `all`: all messages, by writing STOP; no"
+        " template is sent to them, and the bot is silent until they write again."
     )
     created_at: Moment | None = read_only("When the customer was created.")
 

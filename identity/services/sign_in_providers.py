@@ -1,5 +1,5 @@
-"""A client's own OpenID provider: finding, setting and removing it, whether it replaces passwords,
-and mails with the sign-in link."""
+"""Finds, stores and removes a client's own OpenID provider, tells whether it replaces passwords,
+and mails the sign-in link."""
 
 from django.conf import settings
 from django.db import transaction

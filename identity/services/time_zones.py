@@ -1,4 +1,4 @@
-"""Time zones as people look for them: labels with the country, the city and the current time."""
+"""Labels of time zones, with the country, the city and the current time."""
 
 import unicodedata
 import zoneinfo

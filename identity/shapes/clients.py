@@ -88,10 +88,10 @@ class CreditPayment(Shape):
 
     order_id: uuid.UUID = Field(description="The order's id; 404 if there is none.")
     amount: Amount = Field(
-        description="The order's amount in credits, not money; 409 `payment_differs` for another."
+        description="The order's amount in credits, not money; 409 `payment_differs` if it differs."
     )
     reference: Reference = Field(
-        description="The order's reference; 409 `payment_differs` for another."
+        description="The order's reference; 409 `payment_differs` if it differs."
     )
     status: Literal["paid", "refused"] = Field(
         description="`paid`: the credits are added, once; `refused`: the order is closed without"
@@ -136,15 +136,15 @@ class ClientChange(Shape):
         description="The language that is used if no other is given, as a BCP 47 code."
     )
     timezone: TimeZone = Field(
-        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        description="The company's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
         " hours use it.",
     )
     is_disabled: bool = Field(
-        description="Whether the client is disabled: its people and keys are refused.",
+        description="Whether the company is disabled: its people and keys are refused.",
     )
     rate_limit_factor: float = Field(
         1,
-        description="Multiplies the numbers of requests that its people and keys may make.",
+        description="Multiplies the rate limits of its people and keys.",
         ge=0.01,
         le=100,
     )
@@ -214,7 +214,7 @@ class ConfirmRegistrationRequest(Shape):
 
 
 class ResendRegistrationRequest(Shape):
-    """Says for which registration a new link is mailed."""
+    """The registration for which a new link is mailed."""
 
     email: Email = Field(
         description="The address given at the registration.",
@@ -233,9 +233,9 @@ LOWER_LIMIT: Any = Field(
 )
 DAILY_CAP: Any = Field(
     None,
-    description="Only for a `public` key: credits that chats opened with it may cost in a day"
-    " (UTC), for replies and for automatic translations, summaries, tags and sentiment. Once they"
-    " are used up, the bot hands over and the automatic tasks are skipped. Null: no cap.",
+    description="Only for a `public` key: how many credits conversations started with it may use in"
+    " a day (UTC), for replies and for automatic translations, summaries, tags and sentiment. Once"
+    " they are used up, the bot hands over and the automatic tasks are skipped. Null: no cap.",
     examples=[None],
 )
 

@@ -33,7 +33,7 @@ class AuditViewSet(TenantViewSet):
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
         """Download the audit log as a file, oldest first, with the filters of *Get Audit Log*.
 
-        More than 100,000 rows are a 409 `too_many_events`: choose a shorter period.
+        409 `too_many_events` if there are more than 100,000 rows; choose a shorter period.
         """
         return media.file_response(
             audit_queries.export(self.client, query, by=self.user),

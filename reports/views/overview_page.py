@@ -1,4 +1,4 @@
-"""The site's overview page: cards, charts and tables of parts, with links to the conversations."""
+"""The site's overview page: cards, charts and breakdowns, with links to the conversations."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -29,7 +29,7 @@ _DAILY = ("chats", "messages", "bot_resolved", "handed_off")
 
 @dataclass(frozen=True)
 class Part:
-    """A row of a table of parts. `width` says how large the part is, in percent of the largest."""
+    """A row of a breakdown, such as a channel; `width` is its size in percent of the largest."""
 
     name: str
     path: str
@@ -74,7 +74,7 @@ def _form(client: Client, form_values: dict[str, str], bot: Bot | None) -> dict[
     presets = [
         (
             gettext("{n} days").format(n=number),
-            path_to("overview", _last(period.zone, number) | of_bot),
+            path_to("overview", _last_days(period.zone, number) | of_bot),
             number == days,
         )
         for number in _PRESETS
@@ -83,7 +83,7 @@ def _form(client: Client, form_values: dict[str, str], bot: Bot | None) -> dict[
     return {"period": period, "dates": dates, "presets": presets, "bots": every_bot, "bot": bot}
 
 
-def _last(zone: str, days: int) -> dict[str, Any]:
+def _last_days(zone: str, days: int) -> dict[str, Any]:
     last = periods.today_in(zone)
     return {"date_from": date.fromordinal(last.toordinal() - days + 1), "date_to": last}
 
@@ -109,7 +109,7 @@ def _content(figures: ChatOverview, period: Period, bot: Bot | None) -> dict[str
                 for row in figures.by_hour
             ), axis=gettext("Hour"))),
         ],
-        "parts": _parts(figures, chosen),
+        "parts": _breakdowns(figures, chosen),
         "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip
 
@@ -154,8 +154,8 @@ def _cards(figures: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
 
 
 def _with_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
-    """The fields with which a count's card also shows the count's share of all conversations, and
-    compares the shares."""
+    """The fields of a card that shows a count and its share of all conversations, and compares the
+    shares."""
     shares = [formatting.share(getattr(part, name), part.chats) for part in (now, before)]
     card = compared(f"{name}_share", *shares)
     value = formatting.number(getattr(now, name))
@@ -174,9 +174,8 @@ def _spread(of: Times) -> str:
     }  # fmt: skip
 
 
-def _parts(figures: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
-    """The titles and rows of the tables of parts; each row links to the conversations of its
-    part."""
+def _breakdowns(figures: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
+    """The titles and rows of the breakdowns; each row links to its conversations."""
     handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
     no_agent, no_tag = gettext("Unassigned"), gettext("Untagged")
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [

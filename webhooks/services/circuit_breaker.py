@@ -1,4 +1,4 @@
-"""What follows from an attempt: the delivery's next state, and the endpoint's health."""
+"""Derives the delivery's next state and the endpoint's health from an attempt."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ _BREAKER_FAILURES = 5
 _MAX_PAUSE_SECONDS = 60
 _MAX_RETRY_AFTER_SECONDS = 3600  # a longer Retry-After pauses the endpoint only this long
 
-_FAILED = """
+_RECORD_FAILURES = """
 UPDATE webhooks_webhookconfig
 SET consecutive_failures = consecutive_failures + %(count)s,
     failing_since = COALESCE(failing_since, statement_timestamp()),
@@ -87,7 +87,7 @@ def record(ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> set[uuid.UUID]:
 def _record_failures(config_id: uuid.UUID, failures: Sequence[Outcome]) -> None:
     retry_after = max((outcome.retry_after or 0.0 for outcome in failures), default=0.0)
     row = fetch_row(
-        _FAILED,
+        _RECORD_FAILURES,
         {
             "config": config_id,
             "count": len(failures),

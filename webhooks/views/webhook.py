@@ -47,8 +47,7 @@ class ConfigViewSet(TenantViewSet):
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """Create a new signing secret for an endpoint, shown only in this response.
 
-        For 24 hours, deliveries are signed with the old secret as well, but no longer with one
-        before it.
+        For 24 hours, deliveries are also signed with the old secret, but not with any earlier one.
         """
         config = endpoints.get(self.client, query.config_id)
         rotated = endpoints.rotate_secret(config, by=self.user)
@@ -139,9 +138,9 @@ class EventViewSet(TenantViewSet):
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again, oldest first.
 
-        They are queued in the background, with the same `webhook-id` as before, by which a receiver
-        recognizes an event that it has. *Get Webhook Events* with `config_id` shows the results.
-        409 `endpoint_disabled` if the endpoint is off.
+        They are queued in the background. Each keeps its `webhook-id`, by which a receiver
+        recognizes an event that it already has. *Get Webhook Events* with `config_id` shows the
+        results. 409 `endpoint_disabled` if the endpoint is off.
         """
         config = endpoints.get(self.client, body.config_id)
         return deliveries.enqueue_replay(config, body)

@@ -1,4 +1,4 @@
-"""Detects the encodings of text files and web pages like browsers do, and by their letters."""
+"""Detects the encodings of text files and web pages, as browsers do or by their letters."""
 
 import re
 from collections import Counter
@@ -50,7 +50,7 @@ def decode(data: bytes, label: str = "") -> str:
     - valid UTF-8
     - the declared encoding `label`
     - UTF-8 that is cut off or slightly damaged
-    - the letters
+    - the language that the letters fit
     """
     named = _named(label)
     codec = _codec(data, named)

@@ -110,7 +110,7 @@ def attribute(element: Any, name: str, default: str | None = None) -> Any:
 
 
 def is_unreadable(colour: str, points: float | None, *, has_ground: bool) -> bool:
-    """Whether text is too small to read, or white where no ground of its own sets it off."""
+    """Whether text is too small to read, or is white without a background of its own."""
     is_tiny = points is not None and points <= _TINY_POINTS
     return is_tiny or (not has_ground and colour.lstrip("#").upper() == "FFFFFF")
 

@@ -49,7 +49,7 @@ def read_odt(path: Path) -> Content:
 
 
 class _Look(NamedTuple):
-    """The look of letters; "" and None stand for what no style sets."""
+    """How text looks; a value is "" or None if no style sets it."""
 
     colour: str = ""
     points: float | None = None
@@ -68,7 +68,7 @@ class _OpenText:
         self._has_dark_page = any(map(_has_ground, chain.from_iterable(layouts)))
 
     def _styles_of(self, element: Any) -> Iterator[Any]:
-        """The style of an element, and those that it inherits from."""
+        """Yield the style of an element and the styles that it inherits from."""
         style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
         while style is not None and id(style) not in seen:
             seen.add(id(style))
@@ -88,7 +88,7 @@ class _OpenText:
         return None
 
     def _look(self, element: Any, above: _Look) -> _Look:
-        """The look of the letters in an element within letters of another look."""
+        """How the text of an element looks, if the text around it looks like `above`."""
         properties = [item for style in self._styles_of(element) for item in style]
         sizes = (_POINTS.fullmatch(attribute(item, "font-size", "")) for item in properties)
         colours = (_colour(item) for item in properties)
@@ -115,7 +115,7 @@ class _OpenText:
                 self.add_blocks(child, sections, "- " if name == "list-item" else mark)
 
     def _text(self, paragraph: Any) -> str:
-        # Cells, boxes and pages may be dark.
+        # Cells, text boxes and pages may have a dark background.
         around = [*paragraph.iterancestors()]
         has_ground = self._has_dark_page or any(name_of(item) in _GROUNDS for item in around)
         sections = (self._look(item, _Look()) for item in around if name_of(item) == "section")
@@ -161,7 +161,7 @@ def _colour(properties: Any) -> str:
 
 
 def _has_ground(properties: Any) -> bool:
-    """Whether text with these properties stands on a colour or picture of its own."""
+    """Whether these properties give text a colour or picture as its background."""
     colour = attribute(properties, "background-color", "transparent").lower()
     return colour not in _PAPER or attribute(properties, "fill") in _FILLS
 

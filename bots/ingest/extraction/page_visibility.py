@@ -8,7 +8,7 @@ from bots.ingest.extraction.document import STRUCK
 
 _UNSEEN = frozenset({"template", "noscript", "script", "style"})
 _STRUCK = frozenset({"del", "s", "strike"})
-# These elements are never removed, since scripts show a hidden page once it is loaded.
+# These elements are never removed: a script may show a hidden page once it is loaded.
 _PAGE = frozenset({"html", "body"})
 # Browsers give these elements a color or a background of their own.
 _COLORED = frozenset({"a", "button", "mark"})
@@ -96,7 +96,7 @@ def _empty(element: Any) -> None:
 
 
 def _is_label_of_next(span: Any) -> bool:
-    """Whether a figure follows a word, each in a span, so that a style keeps them apart."""
+    """Whether only a style separates the word in a span from the figure in the next span."""
     after = span.getnext()
     if span.tail or after is None or after.tag != "span":
         return False
@@ -104,7 +104,7 @@ def _is_label_of_next(span: Any) -> bool:
     return word[-1:].isalpha() and bool(_FIGURE_START.match(figure))
 
 
-def _marks(element: Any) -> str:
+def _id_and_classes(element: Any) -> str:
     return f"{element.get('id', '')} {element.get('class', '')}"
 
 
@@ -114,7 +114,7 @@ def _is_trigger(element: Any) -> bool:
         return False
     if any(element.get(name) for name in _TRIGGER_ATTRIBUTES):
         return True
-    return element.tag == "button" and bool(_TRIGGER.search(_marks(element)))
+    return element.tag == "button" and bool(_TRIGGER.search(_id_and_classes(element)))
 
 
 def _controls(trigger: Any) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _is_closed(element: Any) -> bool:
 
 
 def _is_box(element: Any, looks: Mapping[Any, Any]) -> bool:
-    """Whether an element has a size of its own that cuts off everything in it."""
+    """Whether a size of 0 hides all content: the element is a block without positioned parts."""
     return element.tag in _BOXES and not any(
         looks[inner].is_placed for inner in element.iterdescendants() if inner in looks
     )
@@ -138,13 +138,13 @@ def _is_box(element: Any, looks: Mapping[Any, Any]) -> bool:
 def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> bool:
     before = element.getprevious()
     is_below = before is not None and any(item in triggers for item in before.iter())
-    is_named = bool(_PANEL.search(_marks(element))) or element.get("role") == "tabpanel"
+    is_named = bool(_PANEL.search(_id_and_classes(element))) or element.get("role") == "tabpanel"
     return is_below or is_named or element.get("id") in controlled
 
 
 def _is_banner(element: Any) -> bool:
     """Whether an element asks for consent to cookies, or offers a newsletter."""
-    marks = f"{_marks(element)} {element.get('aria-label', '')}"
+    marks = f"{_id_and_classes(element)} {element.get('aria-label', '')}"
     is_dialog = element.get("role") in {"dialog", "alertdialog"}
     is_named = bool(_CONSENT.search(marks)) or (is_dialog and "cookie" in marks.lower())
     return (is_named or _is_newsletter(element, marks)) and _is_short_aside(element)

@@ -44,11 +44,11 @@ _PROPERTIES = {
 _SHOWING = frozenset(
     {"display", "visibility", "opacity", "clip", "clip-path", "font-size", *_SIZES}
 )
-# Properties that give a box a size although its height or width is 0, and values of them that do
-# not.
+# Properties that can give a box a size although its height or width is 0, and the values with which
+# they do not.
 _OPEN = re.compile(r"padding|min-|flex|aspect-ratio|inset|block-size|inline-size|all$")
 _NOTHING = frozenset({"none", "initial", "auto", "0", "0px"})
-# Properties that decide whether letters differ from what is behind them.
+# Properties that decide whether text can be told from its background.
 _CONTRAST = re.compile(r"color$|background|text-shadow|-webkit-text|(?:.*-)?filter|mix-blend")
 # Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
@@ -102,7 +102,7 @@ class _Rule(NamedTuple):
 
 
 _OPENING_RULE = _Rule({}, {}, is_opening=True)
-# Added for letters that have another color in some state.
+# Added for text that has another color in some state.
 _RECOLORING_RULE = _Rule({}, {"blended": frozenset()})
 
 
@@ -113,9 +113,9 @@ class Look(NamedTuple):
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
     is_tiny: bool | None = None  # None: like its parent
-    is_blended: bool | None = None  # its letters have its background's color; None: like its parent
+    is_blended: bool | None = None  # its text has its background's color; None: like its parent
     is_empty: bool = False  # cut off at a height or width of 0, if it is a block
-    is_placed: bool = False  # by a position that may be outside of the boxes around it
+    is_placed: bool = False  # positioned, so it may be outside the boxes around it
     can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
@@ -160,18 +160,18 @@ class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
 
     @property
     def ancestors(self) -> Iterator[Any]:
-        return self._from("parent")
+        return self._walk("parent")
 
     @property
     def previous_siblings(self) -> Iterator[Any]:
-        return self._from("previous")
+        return self._walk("previous")
 
-    def _from(self, way: str) -> Iterator[Any]:
-        element = getattr(self, way)
+    def _walk(self, direction: str) -> Iterator[Any]:
+        element = getattr(self, direction)
         while element is not None:
             self.root.count(1)
             yield element
-            element = getattr(element, way)
+            element = getattr(element, direction)
 
     @cached_property
     def etree_children(self) -> _Siblings:
@@ -217,7 +217,7 @@ def _sheets(tree: Any) -> Iterator[str]:
     for style in tree.iter("style"):
         kind = (style.get("type") or "text/css").strip().lower()
         is_used = not any(True for _ in style.iterancestors("noscript", "template"))
-        if is_used and kind == "text/css" and _is_shown(style.get("media") or "all"):
+        if is_used and kind == "text/css" and _matches_desktop(style.get("media") or "all"):
             text = style.text or ""
             left -= len(text)
             if left < 0:
@@ -266,18 +266,18 @@ def _text(tokens: Iterable[Any]) -> str:
 
 def _applies(rule: Any) -> bool:
     if rule.lower_at_keyword == "media":
-        return _is_shown(_text(rule.prelude))
+        return _matches_desktop(_text(rule.prelude))
     if rule.lower_at_keyword == "supports":
         return not _text(rule.prelude).lower().startswith("not")
     return bool(rule.lower_at_keyword == "layer")
 
 
-def _is_shown(media: str) -> bool:
-    """Whether a desktop computer is one of the media, such as "screen and (min-width: 20em)"."""
-    return any(map(_holds, re.split(r",|\bor\b", media.lower())))
+def _matches_desktop(media: str) -> bool:
+    """Whether media queries such as "screen and (min-width: 20em)" match a desktop computer."""
+    return any(map(_query_matches, re.split(r",|\bor\b", media.lower())))
 
 
-def _holds(query: str) -> bool:
+def _query_matches(query: str) -> bool:
     query = query.strip()
     medium = _MEDIUM.match(query)
     features = {"".join(item.split()) for item in _FEATURE.findall(query) if "width" not in item}

@@ -84,7 +84,7 @@ class _Outline:
         self._is_asked = heading.endswith(QUESTION_MARKS)
 
     def _read_paragraph(self, paragraph: str, following: str) -> None:
-        # What is directly below a question answers it.
+        # The text directly below a question is its answer.
         heading, rest = ("", paragraph) if self._is_asked else _side_heading(paragraph, following)
         if heading:
             self._heads_until = _indent(paragraph)

@@ -44,7 +44,8 @@ _MOMENTS = (
     "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
     "reply_window_expires_at", "created_at",
 )  # fmt: skip
-# The newest message of a conversation for which `{holds}` is true: it has all words of a search.
+# The newest message of a conversation that meets the condition `{holds}`: it has all words of a
+# search.
 _FOUND = f"""(SELECT row_to_json(shown) FROM (
         SELECT {COLUMNS} FROM chats_api_message WHERE id = (
             SELECT id FROM chats_message WHERE conversation_id = {_CHAT}id AND NOT is_welcome

@@ -64,11 +64,11 @@ def import_conversations(
 ) -> None:
     """Store one batch of conversations, all or none of them; existing conversations stay
     unchanged."""
-    page = list(entities)
-    local_ids = _local_ids(Conversation, client, [entity.id for entity in page])
+    batch = list(entities)
+    local_ids = _local_ids(Conversation, client, [entity.id for entity in batch])
     existing = _existing_ids(Conversation, client, local_ids.values())
     with transaction.atomic():
-        for entity in page:
+        for entity in batch:
             chat_id = local_ids[entity.id]
             result.chat_ids.add(chat_id)
             result.ids.append(("conversation", entity.external_id or str(entity.id), str(chat_id)))
@@ -185,11 +185,11 @@ def import_messages(
     A message is refused if its chat does not exist, or if another message of the chat has the same
     value in a field of `_UNIQUE`.
     """
-    page = list(entities)
-    chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
-    local_ids = _local_ids(Message, client, [entity.id for entity in page])
+    batch = list(entities)
+    chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in batch])
+    local_ids = _local_ids(Message, client, [entity.id for entity in batch])
     with transaction.atomic():
-        new = _new_messages(client, page, local_ids, result)
+        new = _new_messages(client, batch, local_ids, result)
         locked = _lock_chats(client, {chat_ids[entity.conversation_id] for entity in new})
         accepted = _without_conflicts(new, chat_ids, locked, result)
         rows = [
@@ -205,17 +205,17 @@ def import_messages(
             for entity in accepted
             if entity.feedback
         )
-        result.chat_ids |= {chat_ids[entity.conversation_id] for entity in page}
+        result.chat_ids |= {chat_ids[entity.conversation_id] for entity in batch}
         result.created["messages"] += len(rows)
 
 
 def _new_messages(
-    client: Client, page: list[MessageEntity], local_ids: IdMap, result: ImportResult
+    client: Client, batch: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages of a page that are not stored yet, without duplicates."""
+    """The messages of a batch that are not stored yet, without duplicates."""
     existing = _existing_ids(Message, client, local_ids.values())
     new = []
-    for entity in page:
+    for entity in batch:
         message_id = local_ids[entity.id]
         result.ids.append(("message", entity.external_id or str(entity.id), str(message_id)))
         if message_id in existing:

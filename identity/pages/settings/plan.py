@@ -1,5 +1,5 @@
-"""The page of the plan and its credits: how many are left, how long they will last, and orders for
-more."""
+"""The page of a client's plan and credits: how many are left, how long they will last, and orders
+for more."""
 
 from typing import Any
 
