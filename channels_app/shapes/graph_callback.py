@@ -192,7 +192,7 @@ class Messaging(Tolerant):
 
     sender: Party | None = Field(None, description="The party that caused the event.")
     recipient: Party | None = Field(None, description="The other party.")
-    timestamp: Number | None = Field(None, description="When, in milliseconds since 1970.")
+    timestamp: Number | None = Field(None, description="The time, in milliseconds since 1970.")
     message: HookMessage | None = Field(None, description="A message.")
     postback: HookPostback | None = Field(None, description="A tapped button.")
     reaction: HookReaction | None = Field(None, description="A reaction.")

@@ -34,8 +34,8 @@ class ApiKey(TenantModel):
     revoked_at = models.DateTimeField(null=True)
     # A request limit that is lower than the usual limit of the scope; null: the usual limit.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # The maximum number of credits that chats opened with the key may cost in a day (UTC); null: no
-    # cap.
+    # The maximum number of credits that conversations opened with the key may cost in a day (UTC);
+    # null: no cap.
     daily_credits = models.PositiveIntegerField(null=True)
     # Whether MCP tools that message customers may be called with the key.
     mcp_write = models.BooleanField(db_default=False)

@@ -1,4 +1,4 @@
-/** An approved template of chatapp: chosen, filled in, and sent at any time, also after the reply window. */
+/** An approved template of chatapp: chosen, filled in, and sent at any time, even after the reply window has closed. */
 
 import { html } from "../common/html.js";
 import { msg, t } from "../common/words.js";
