@@ -23,6 +23,7 @@ class _Celery(Celery):
 app = _Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["worker"].add("chatplatform.jobs.worker_process:WarmUp")
 app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 
 

@@ -557,6 +557,8 @@ CELERY_TASK_TIME_LIMIT = 630
 # For each queue, the loop that its workers run in addition to jobs; the loop returns when its event
 # is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
+# For each queue, the function that its workers call before they take jobs.
+WORKER_WARM_UPS = {"reply": "bots.services.warm_up.load"}
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
 HEARTBEAT_FILE = env.text("HEARTBEAT_FILE", default="")

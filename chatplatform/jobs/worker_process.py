@@ -95,6 +95,26 @@ class Consumer(consumer.Consumer):
             os._exit(0)
 
 
+class WarmUp(bootsteps.StartStopStep):
+    """Calls those of `settings.WORKER_WARM_UPS` whose queue this worker serves, before the consumer
+    takes jobs."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, worker: Any, **options: Any) -> None:
+        super().__init__(worker, **options)
+        queues = worker.app.amqp.queues.consume_from
+        self._names = [name for queue, name in settings.WORKER_WARM_UPS.items() if queue in queues]
+
+    def start(self, worker: Any) -> None:
+        for name in self._names:
+            try:
+                import_string(name)()
+            except Exception:
+                # The first jobs load what they need, only later.
+                log.exception("%s failed", name)
+
+
 class WorkerLoops(bootsteps.StartStopStep):
     """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. The threads
     start before the consumer, and a shutdown stops them."""

@@ -71,6 +71,7 @@ def celery(broker, command):
         "SECRET_KEY": django_settings.SECRET_KEY,
         "REMAP_SIGTERM": "SIGQUIT",
         "HANGS_NOTE": str(hangs_note(broker)),
+        "WARM_NOTE": str(broker.data_dir / "warm"),
         "LOOP_HANGS": str(broker.data_dir / "loop-hangs"),
         "HEARTBEAT_FILE": str(alive_file(broker)),
     }
@@ -164,6 +165,13 @@ def test_a_worker_survives_a_broker_that_is_killed_while_tasks_run(broker, pool,
             wait_until((tmp_path / f"after-{number}").exists)
         assert process.poll() is None
         wait_until(lambda: is_alive(broker))
+
+
+def test_a_worker_takes_jobs_after_its_warm_up_which_may_fail(broker, tmp_path):
+    nap(broker, note := tmp_path / "note", 0)
+    with worker(broker, "threads"):
+        wait_until(note.exists)
+    assert (broker.data_dir / "warm").stat().st_mtime <= note.stat().st_mtime
 
 
 @pytest.mark.parametrize("pool", POOLS)

@@ -29,6 +29,7 @@ def _prepare(**_):
 
     worker_process.HANGS_SECONDS = 0.5
     settings.WORKER_LOOPS = {"train": "chatplatform.tests.worker_app.loop"}
+    settings.WORKER_WARM_UPS = {"train": "chatplatform.tests.worker_app.warm_up"}
     job("test.work", queue=Queue.TRAIN)(lambda **_: time.sleep(60))
     app.conf.worker_soft_shutdown_timeout = 1
     signal.signal(signal.SIGUSR2, _fail)
@@ -49,6 +50,13 @@ def loop(stop):
         stop.turn()
         if Path(os.environ["LOOP_HANGS"]).exists():
             _hang()
+
+
+def warm_up():
+    """Takes a while, and then fails."""
+    time.sleep(0.3)
+    Path(os.environ["WARM_NOTE"]).touch()
+    _fail()
 
 
 def _fail(*_):
