@@ -888,7 +888,7 @@ class Client(Core):
     def start_replay(
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
-        """Replay a day: have the bot answer once more what customers asked on that day, to compare its replies."""
+        """Replay a day: have the bot answer that day's questions again, to compare its replies."""
         result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1868,7 +1868,7 @@ class Client(Core):
     def send_chatapp_template(
         self, client_id: int | str, bot_id: int | str, body: types.ChatappTemplateRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Send an approved template to a customer, also after the reply window."""
+        """Send an approved template to a customer, even after the reply window has closed."""
         result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 

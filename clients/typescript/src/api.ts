@@ -503,7 +503,7 @@ export class Client extends Core {
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Replay a day: have the bot answer once more what customers asked on that day, to compare its replies. */
+  /** Replay a day: have the bot answer that day's questions again, to compare its replies. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
@@ -1063,7 +1063,7 @@ export class Client extends Core {
   getChatappTemplates(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChatappTemplatesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Send an approved template to a customer, also after the reply window. */
+  /** Send an approved template to a customer, even after the reply window has closed. */
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
