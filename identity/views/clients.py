@@ -38,7 +38,7 @@ class ClientViewSet(TenantViewSet):
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
         email address, and 20 from an IP address; then 429 with `Retry-After`.
         """
-        client = registrations.ask(body, address=current_address())
+        client = registrations.register(body, address=current_address())
         if client is None:
             return json_response(client_shapes.RegistrationPending(), 202)
         return json_response(client_shapes.ClientDto.from_row(client), 201)
@@ -74,7 +74,7 @@ class ClientViewSet(TenantViewSet):
         Trial*. 403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server.
         """
-        registrations.ask_again(email=body.email, address=current_address())
+        registrations.request_new_link(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:

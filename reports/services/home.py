@@ -205,7 +205,7 @@ def dismiss_steps(by: User) -> None:
 def set_up_steps(client: Client, reader: User) -> list[Hint]:
     """The set-up steps of a client, each with a flag that says whether it is done. Empty if the
     steps were dismissed."""
-    if saved_views.seen_by(reader, _STEPS):
+    if saved_views.visible_to(reader, _STEPS):
         return []
     trained = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()

@@ -147,7 +147,7 @@ def _reports(
     and whether the report is on the page now."""
     saved = [
         (row.pk if may_delete else None, row.name, _form_values(QueryDict(row.query)))
-        for row, may_delete in saved_views.seen_by(user, _LIST_NAME)
+        for row, may_delete in saved_views.visible_to(user, _LIST_NAME)
     ]
     built_in = [(None, gettext(name), question) for name, question in _BUILT_IN]
     shown = {
