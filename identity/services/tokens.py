@@ -163,8 +163,8 @@ def lock_user(user_id: int) -> User:
 
 
 def revoke(token: str, *, by: User) -> None:
-    """Sign out: end the sign-in of an access or refresh token, with all its tokens. Another
-    person's token is ignored."""
+    """Sign out: end the sign-in of this person's access or refresh token, with all its tokens. Any
+    other token is ignored."""
     user_id, family = _find_sign_in(token) or (None, None)
     if family is None or user_id != by.pk:
         return
@@ -274,8 +274,8 @@ def _ticket_name(ticket: str) -> str:
 
 
 def purge_expired() -> None:
-    """Delete expired refresh tokens. Each is kept for the lifetime of an access token after it
-    expires, because access tokens are valid only while their family has a refresh token."""
+    """Delete refresh tokens that expired longer ago than the lifetime of an access token: until
+    then, access tokens of their family are valid only if they exist."""
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
     ).delete()
