@@ -79,7 +79,7 @@ def page(request: HttpRequest) -> HttpResponse:
         param = shapes.PageReport.model_validate(form_values | {"limit": _ROWS})
         as_of = replica.as_of()
         report = adhoc.search(client, param)
-        before = adhoc.totals_before(client, param)
+        before = adhoc.previous_totals(client, param)
     except (ValidationError, ApiError) as exc:
         status = exc.status if isinstance(exc, ApiError) else 422
         context = _form(user, client, form_values) | {"problems": problems(exc)}
