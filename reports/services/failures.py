@@ -199,7 +199,7 @@ def _job_result(row: Job) -> Result:
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
-    rows = deliveries.failed_lately(DeliveryState.GAVE_UP)
+    rows = deliveries.recent_in(DeliveryState.GAVE_UP)
     return rows.filter(config__deleted_at=None, config__is_active=True)
 
 
