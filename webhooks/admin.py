@@ -237,7 +237,7 @@ class WebhookConfigAdmin(TenantAdmin):
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
             "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
                          gettext("Saved.")),
-            "replay": (replay, lambda data: _resend(row, _range(data)),
+            "replay": (replay, lambda data: _resend(row, _replay_request(data)),
                        gettext("The events are being resent.")),
             "reenable": (plain, lambda _: endpoints.reenable_and_replay(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
@@ -247,7 +247,7 @@ class WebhookConfigAdmin(TenantAdmin):
                     gettext("The webhook is off. No events are sent.")),
             "delete": (plain, lambda _: endpoints.delete(row, by=by),
                        gettext("%(webhook)s deleted.") % {"webhook": row}),
-            "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
+            "count": (replay, lambda data: deliveries.count_replay(row, _replay_request(data)), ""),
         }  # fmt: skip
         form, act, words = steps.get(chosen, (None, None, ""))
         done = form.carry_out(act) if form and act else None
@@ -428,7 +428,7 @@ def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
     return count
 
 
-def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
+def _replay_request(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
     """The replay that was chosen in the form."""
     since = timezone.now() - timedelta(hours=data["hours"])
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])

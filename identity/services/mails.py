@@ -96,15 +96,15 @@ def notify(
     )
     row = rows.first()
     if row and row.recipients:
-        _send(client_id, kind, row.recipients, row.client.default_language, context)
+        _enqueue_mail(client_id, kind, row.recipients, row.client.default_language, context)
     if row and row.to_assignee and assignee and assignee.email not in row.recipients:
-        _send(client_id, kind, [assignee.email], assignee.language, context)
+        _enqueue_mail(client_id, kind, [assignee.email], assignee.language, context)
 
 
 def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> None:
     """Enqueue a mail to a user, in the user's language, in the caller's transaction."""
     context = {"name": user.full_name, **(context or {})}
-    _send(user.client_id, kind, [user.email], user.language, context)
+    _enqueue_mail(user.client_id, kind, [user.email], user.language, context)
 
 
 def deliver(
@@ -229,7 +229,7 @@ def update_notification(
     return row
 
 
-def _send(
+def _enqueue_mail(
     client_id: int | None, kind: str, to: Sequence[str], language: str, context: dict[str, Any]
 ) -> None:
     enqueue(

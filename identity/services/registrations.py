@@ -48,7 +48,7 @@ def register(body: RegisterTrialDto, *, address: str) -> Client | None:
     company = body.model_dump(exclude={"password"})
     with transaction.atomic():
         Registration.objects.create(**company, password=encoded)
-        _mail(body.email)
+        _enqueue_link(body.email)
     return None
 
 
@@ -56,7 +56,7 @@ def request_new_link(*, email: str, address: str) -> None:
     """Enqueue a job that mails a new link for an address's latest registration, if there is one."""
     _check_open()
     attempts.start(AttemptKind.REGISTER, address=address, account=email)
-    _mail(email)
+    _enqueue_link(email)
 
 
 def send_link(*, email: str) -> None:
@@ -119,5 +119,5 @@ def _check_open() -> None:
         mails.check_configured()
 
 
-def _mail(email: str) -> None:
+def _enqueue_link(email: str) -> None:
     jobs.enqueue("identity.send_registration_link", client_id=None, email=email)

@@ -66,15 +66,15 @@ def figures(client: Client) -> list[KpiCard]:
     now, before, days = week.current, week.previous, week.series
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
-        _waiting(client),
+        _waiting_card(client),
         compared(
             "chats", now.chats, before.chats, path=chats, days=[day.chats for day in days],
             note=_last_week(formatting.number(before.chats)),
         ),
-        _solved(week, f"{chats}&answered_by=bot"),
-        _response(week, f"{chats}&answered_by=person"),
-        _rating(week),
-        _credits(client),
+        _resolved_card(week, f"{chats}&answered_by=bot"),
+        _response_card(week, f"{chats}&answered_by=person"),
+        _rating_card(week),
+        _credits_card(client),
     ]  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def _week(client: Client) -> ChatOverview:
     return overview.compute(client, PeriodQuery(date_from=first))
 
 
-def _solved(week: ChatOverview, path: str) -> KpiCard:
+def _resolved_card(week: ChatOverview, path: str) -> KpiCard:
     now, before = (formatting.share(part.bot_resolved, part.chats) for part in _both(week))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
@@ -111,7 +111,7 @@ def _solved(week: ChatOverview, path: str) -> KpiCard:
     )  # fmt: skip
 
 
-def _response(week: ChatOverview, path: str) -> KpiCard:
+def _response_card(week: ChatOverview, path: str) -> KpiCard:
     now, before = (part.person_response_seconds.p50 for part in _both(week))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
     note = note if before is not None else gettext("median")
@@ -119,7 +119,7 @@ def _response(week: ChatOverview, path: str) -> KpiCard:
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
-def _rating(week: ChatOverview) -> KpiCard:
+def _rating_card(week: ChatOverview) -> KpiCard:
     now, before = (part.rating_mean for part in _both(week))
     count = week.current.rating_count
     return compared(
@@ -160,7 +160,7 @@ def warnings(client: Client) -> list[Hint]:
 def _waiting_hints(client: Client) -> list[Hint]:
     """One item about waiting customers, or none if nobody is waiting. It is used when no warning
     mentions them, such as outside business hours."""
-    rows, path = _who_waits(client)
+    rows, path = _waiting_chats(client)
     count = rows.count()
     words = ngettext(
         "{count} customer is waiting for your team",
@@ -231,7 +231,7 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]
 
 
-def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
+def _waiting_chats(client: Client) -> tuple[QuerySet[Conversation], str]:
     """The open conversations whose customers are waiting for a person, assigned or not, and the
     path of their list. Warnings about late answers count only some of them."""
     rows = Conversation.objects.for_client(client).filter(
@@ -240,8 +240,8 @@ def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
     return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
 
 
-def _waiting(client: Client) -> KpiCard:
-    rows, path = _who_waits(client)
+def _waiting_card(client: Client) -> KpiCard:
+    rows, path = _waiting_chats(client)
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return KpiCard(
@@ -255,7 +255,7 @@ def _waiting(client: Client) -> KpiCard:
     return KpiCard(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
-def _credits(client: Client) -> KpiCard:
+def _credits_card(client: Client) -> KpiCard:
     account = Subscription.objects.get(client=client)
     return KpiCard(
         gettext("Credits"),
