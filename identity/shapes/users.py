@@ -208,8 +208,12 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
         " Other scopes are ignored, since rights follow from the role.",
         max_length=200,
     )
-    client_id: Text | None = Field(None, description="Ignored.", max_length=200)
-    client_secret: Text | None = Field(None, description="Ignored.", max_length=200)
+    client_id: Text | None = Field(
+        None, description="Ignored; OAuth clients send it.", max_length=200
+    )
+    client_secret: Text | None = Field(
+        None, description="Ignored; OAuth clients send it.", max_length=200
+    )
 
     @field_validator("grant_type")
     @classmethod

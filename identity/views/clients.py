@@ -52,7 +52,7 @@ class ClientViewSet(TenantViewSet):
     def confirm_registration(
         self, body: client_shapes.ConfirmRegistrationRequest
     ) -> client_shapes.ClientDto:
-        """Create the company of a mailed link. Its owner can then sign in.
+        """Create the company that a mailed link confirms. Its owner can then sign in.
 
         The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
         `password` is not the one given at registration, 409 `email_taken` if the address now has an
@@ -105,7 +105,7 @@ class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
         """Order credits. They are added when the platform's staff or its payment provider confirms
-        the payment; *Get Credit Order* shows whether it has. The response has no payment link.
+        the payment; *Get Credit Order* shows the status. The response has no payment link.
 
         Repeating a `reference` returns the existing order; with another amount it is a 409
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
