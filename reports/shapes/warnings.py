@@ -57,7 +57,8 @@ class Warning(Shape):
     )
     samples: list[WarningSample] = Field(description="At most five of the items, oldest first.")
     link: str = Field(
-        description="The path of the site's list of the items; for `model_errors`, of the samples."
+        description="The path of the site's page that lists the items (for `model_errors`, the"
+        " samples) or, for warnings about credits, shows the plan."
     )
     muted_until: Moment | None = Field(
         None,
