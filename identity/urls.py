@@ -1,5 +1,4 @@
-"""API paths of companies, people, sign-in, API keys, credits and settings, and a redirect for links
-in old mails."""
+"""Paths of the tags `identity` and `config`, and a redirect for links in old mails."""
 
 from django.urls import path
 from django.views.generic import RedirectView
@@ -49,8 +48,7 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    # The URL in mails that were sent until 2026. Browsers keep the token after the `#` when they
-    # follow the redirect.
+    # The URL in mails sent until 2026. A redirect keeps the token after the `#`.
     path("reset-password", RedirectView.as_view(pattern_name="admin:choose_password")),
     # config
     path(

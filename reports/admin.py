@@ -18,7 +18,7 @@ COLORS: dict[str, str] = {
 
 @admin.register(Export)
 class ExportAdmin(TenantAdmin):
-    """Large exports, which a worker writes."""
+    """Large exports, written by a worker."""
 
     list_display = ("file_name", "client", "shown_status", "progress", "rows", "created_by",
                     "created_at", "expires_at")  # fmt: skip

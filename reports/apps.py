@@ -1,4 +1,4 @@
-"""The configuration of the reports app: reports and warnings about the rows of all other apps."""
+"""The configuration of the app for reports and warnings about the rows of all other apps."""
 
 from django.apps import AppConfig
 

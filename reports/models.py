@@ -16,14 +16,12 @@ class ExportStatus(models.TextChoices):
 
 
 class Export(TenantModel):
-    """An ad-hoc report with many rows, which a worker writes to a file.
-
-    It is deleted with its file when it expires.
-    """
+    """An ad-hoc report with many rows, written to a file by a worker. It is deleted with its file
+    when it expires."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_by = models.ForeignKey(User, on_delete=models.CASCADE)
-    # The parameters of the report, with the first and the last day of its period.
+    # The report's parameters, with the first and last day of its period.
     param = models.JSONField()
     status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.QUEUED)
     # The number of rows when the export was requested, and the percentage of them written so far.
@@ -37,7 +35,7 @@ class Export(TenantModel):
 
     class Meta:
         indexes = [
-            # For the clean-up.
+            # For deleting expired exports.
             models.Index(fields=["expires_at"], name="export_age")
         ]
 
@@ -46,7 +44,7 @@ class Export(TenantModel):
 
 
 class WarningMute(TenantModel):
-    """A kind of warning that an owner or admin of a client has muted until a certain time."""
+    """A kind of warning that an owner or admin of a client has muted for a time."""
 
     code = models.CharField(max_length=30)
     muted_until = models.DateTimeField()
@@ -70,7 +68,7 @@ class ChatStats(TenantModel):
 
     conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, primary_key=True)
     last_seq = models.PositiveIntegerField()
-    # The number of messages of the customer, bot and agents, without notes and welcomes.
+    # The number of messages of customer, bot and agents, without notes and welcomes.
     messages = models.PositiveIntegerField()
     has_agent = models.BooleanField()
     credits = models.BigIntegerField()

@@ -1,4 +1,4 @@
-"""The paths of the API's tag `report`, and of the site's pages for which this app has the views."""
+"""Paths of the API's tag `report`, and of this app's pages on the site."""
 
 from django.contrib import admin
 from django.urls import path
@@ -29,7 +29,7 @@ urlpatterns = [
     path("report/chat-overview/<int:bot_id>", overview({"get": "of_bot"})),
     path("report/warning-dashboard", warning({"get": "dashboard"})),
     path("report/warning-dashboard/mute", warning({"put": "mute"})),
-    # The site's own pages
+    # pages
     path("admin/failures/", page(failures_page.page), name="failures"),
     path("admin/steps/dismiss/", page(home.dismiss_steps), name="dismiss_steps"),
     path("admin/clients/<int:client_id>/", page(client_page.page), name="client"),

@@ -68,7 +68,7 @@ FAULTS: dict[str, Any] = {
     Fault.INTERRUPTED: gettext_lazy("Interrupted by an error on our side"),
     Fault.ENDPOINT_DISABLED: gettext_lazy("The webhook was off"),
 }
-WHY_OFF: dict[str, Any] = {
+DISABLED_REASONS: dict[str, Any] = {
     DisabledReason.BY_HAND: gettext_lazy("It was turned off manually."),
     DisabledReason.GONE: gettext_lazy(
         "Your server responded with 410 (Gone), so we turned it off."
@@ -129,7 +129,7 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its page; those of a chat's messages are left out."""
+        """The latest events about a row, for its page, without those about a chat's messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
@@ -149,7 +149,7 @@ class EventAdmin(TenantAdmin):
 
 
 def _cause(event: Event) -> dict[str, str]:
-    """Who caused the event, and its reason or error; each is empty if the event has none."""
+    """Who caused the event, and its reason or error; empty if unknown."""
     data: dict[str, Any] = event.data
     reason = data.get("reason")
     failure = ((data.get("document") or {}).get("error") or {}).get("message")
@@ -219,7 +219,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @calls_out
     @button(gettext_lazy("Manage"), permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """An endpoint's state, latest deliveries and settings. A POST carries out an action."""
+        """An endpoint's state, latest deliveries and settings; POST carries out an action."""
         row: WebhookConfig = self.row(request, object_id)
         filled = request.POST if request.method == "POST" else None
         chosen = request.POST.get("form")
@@ -237,7 +237,7 @@ class WebhookConfigAdmin(TenantAdmin):
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
             "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
                          gettext("Saved.")),
-            "replay": (replay, lambda data: _resend(row, _range(data)),
+            "replay": (replay, lambda data: _resend(row, _replay_request(data)),
                        gettext("The events are being resent.")),
             "reenable": (plain, lambda _: endpoints.reenable_and_replay(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
@@ -247,7 +247,7 @@ class WebhookConfigAdmin(TenantAdmin):
                     gettext("The webhook is off. No events are sent.")),
             "delete": (plain, lambda _: endpoints.delete(row, by=by),
                        gettext("%(webhook)s deleted.") % {"webhook": row}),
-            "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
+            "count": (replay, lambda data: deliveries.count_replay(row, _replay_request(data)), ""),
         }  # fmt: skip
         form, act, words = steps.get(chosen, (None, None, ""))
         done = form.carry_out(act) if form and act else None
@@ -266,9 +266,9 @@ class WebhookConfigAdmin(TenantAdmin):
 
     def _try_again(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
         """Queue a delivery again, and redirect to the endpoint's page, which shows the result."""
-        wanted = request.POST.get("delivery", "")
+        delivery_id = request.POST.get("delivery", "")
         found = Delivery.objects.filter(
-            client=row.client, config=row, pk=int(wanted) if wanted.isdecimal() else 0
+            client=row.client, config=row, pk=int(delivery_id) if delivery_id.isdecimal() else 0
         ).select_related("event", "config")
         delivery = get_object_or_404(found)
         show = {"show": request.GET.get("show", "")}
@@ -281,7 +281,7 @@ class WebhookConfigAdmin(TenantAdmin):
 
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
         own = _of_endpoint(Delivery.objects.all(), row)
-        failed_rows = _of_endpoint(deliveries.failed_lately(*_FAILED), row)
+        failed_rows = _of_endpoint(deliveries.recent_in(*_FAILED), row)
         failed = [_shown(item) for item in failed_rows[: _MAX_SHOWN + 1]]
         chosen = request.GET.get("show") or ("failed" if failed else "all")
         shown = (
@@ -289,8 +289,8 @@ class WebhookConfigAdmin(TenantAdmin):
             if chosen == "failed"
             else [_shown(item) for item in own[:_MAX_SHOWN]]
         )
-        wanted = request.GET.get("tried", "")
-        tried = own.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
+        tried_id = request.GET.get("tried", "")
+        tried = own.filter(pk=int(tried_id)).first() if tried_id.isdecimal() else None
         resent = request.GET.get("resent", "")
         failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
@@ -302,7 +302,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return self.page(
             request, "admin/webhooks/manage.html", row.description or row.url,
             row=row, state=state, state_words=state_words, state_color=_HEALTH_COLORS[state],
-            why_off=WHY_OFF.get(row.disabled_reason or "", ""),
+            why_off=DISABLED_REASONS.get(row.disabled_reason or "", ""),
             failure=failure,
             failure_words=attempt_words(failure) if failure else "",
             missed=missed,
@@ -317,11 +317,8 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
-        """The endpoint's latest failed attempt; None if there is none.
-
-        The shown deliveries may not have been tried yet, so deliveries that wait for a retry are
-        searched, too.
-        """
+        """The endpoint's latest failed attempt, if any. Searches deliveries that wait for a retry,
+        too, since the shown ones may not have been tried yet."""
         tried = [entry for item, *_ in shown for entry in item.log.all()]
         failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
@@ -334,7 +331,7 @@ class WebhookConfigAdmin(TenantAdmin):
 
     @admin.action(description=gettext_lazy("Turn on"), permissions=["manage"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
-        assert isinstance(request.user, User), "the site admits people alone"
+        assert isinstance(request.user, User), "only people can sign in to the site"
         for row in rows:
             try:
                 was_off = endpoints.switch_on(row, by=request.user)
@@ -364,7 +361,8 @@ class WebhookConfigAdmin(TenantAdmin):
         )
     )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
-        """Create new secrets and show them on a page: a message would store them in a cookie."""
+        """Create new secrets and show them on a page, since a message would store them in a
+        cookie."""
         return self._new_secrets(request, list(rows))
 
     def _new_secrets(self, request: HttpRequest, rows: list[WebhookConfig]) -> HttpResponse:
@@ -375,8 +373,8 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
 
-# A delivery as a page shows it: the row; its event, state and result in words; and its last
-# attempt, if there is one.
+# A delivery as a page shows it: the row; its event, state and result in words; its last attempt, if
+# any.
 Shown: TypeAlias = tuple[Delivery, str, str, str, DeliveryAttempt | None]
 _HEALTH_COLORS = {"on": "success", "failing": "warning", "off": "danger"}
 
@@ -409,7 +407,7 @@ def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
 
 
 def _outcome(item: Delivery) -> dict[str, str]:
-    """The state of a delivery that a person tried again, and a sentence about it."""
+    """The state of a delivery that was tried again, and a sentence about it."""
     _, event, _, words, _ = _shown(item)
     if item.state == DeliveryState.PENDING:
         return {
@@ -424,14 +422,14 @@ def _outcome(item: Delivery) -> dict[str, str]:
 
 
 def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """Resend a range of events, and return their number; the count stops at 10,001."""
+    """Resend a range of events, and return their number, counted up to 10,001."""
     count = deliveries.count_replay(row, body)
     deliveries.enqueue_replay(row, body)
     return count
 
 
-def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
-    """The request for the replay that a person chose in the form."""
+def _replay_request(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
+    """The replay that was chosen in the form."""
     since = timezone.now() - timedelta(hours=data["hours"])
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 

@@ -1,7 +1,5 @@
-"""One attempt of a delivery, without the database: sign, send, classify, plan the retry.
-
-A request has a signature for each of the endpoint's secrets that are valid now.
-"""
+"""One attempt of a delivery, without the database: sign, send, classify, plan the retry. A request
+has a signature for each currently valid secret of the endpoint."""
 
 import random
 import re
@@ -18,12 +16,12 @@ from django.conf import settings
 from chatplatform import egress
 from chatplatform.signatures import SECRET_PREFIX, sign
 
-# The seconds before each attempt, counted from the end of the previous one: 75.6 hours in all.
+# The seconds before each attempt, from the end of the previous one: 75.6 hours in total.
 RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
 _MAX_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is reduced to this
 _EXCERPT_BYTES = 1_000
-_READ_BYTES = 65_536  # the most that is read of a response; a longer one closes the connection
+_READ_BYTES = 65_536  # of a response; a longer one closes the connection
 
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
@@ -51,7 +49,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRequest:
-    """Everything that an attempt needs."""
+    """The data of one attempt."""
 
     delivery_id: int
     config_id: "uuid.UUID"
@@ -97,10 +95,10 @@ def send(request: DeliveryRequest, client: egress.KeepAliveClient) -> Outcome:
         # The secrets could not be decrypted: retry later instead of sending unsigned.
         return Outcome(Fault.INTERRUPTED)
     started_at = time.monotonic()
-    fault, reply = None, None
+    fault, response = None, None
     try:
         headers = build_headers(request, timestamp=int(time.time()))
-        reply = egress.post(
+        response = egress.post(
             client, request.url, headers=headers, content=request.body, read_bytes=_READ_BYTES
         )
     except egress.Blocked:
@@ -116,19 +114,19 @@ def send(request: DeliveryRequest, client: egress.KeepAliveClient) -> Outcome:
     except egress.EgressError:
         fault = Fault.CONNECTION_FAILED
     duration_ms = round((time.monotonic() - started_at) * 1000)
-    if reply is None:
+    if response is None:
         return Outcome(fault, duration_ms=duration_ms)
     return Outcome(
-        classify_status(reply.status),
-        reply.status,
+        classify_status(response.status),
+        response.status,
         duration_ms,
-        make_excerpt(reply.body, request.secrets),
-        parse_retry_after(reply.headers) if reply.status in {429, 502, 503, 504} else None,
+        make_excerpt(response.body, request.secrets),
+        parse_retry_after(response.headers) if response.status in {429, 502, 503, 504} else None,
     )
 
 
 def classify_status(status: int) -> Fault | None:
-    """The fault that a response's status means; None for 2xx, the only success."""
+    """The fault for a response's status; None for 2xx, the only success."""
     if 200 <= status < 300:
         return None
     if status == 410:
@@ -137,10 +135,8 @@ def classify_status(status: int) -> Fault | None:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `Retry-After` (RFC 9110 10.2.3), a number or a date, asks to wait.
-
-    At most a day; None if the header is missing or invalid.
-    """
+    """The seconds to wait that `Retry-After` (RFC 9110 10.2.3) gives as a number or a date, at most
+    a day; None if the header is missing or invalid."""
     text = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}", text):
         return float(min(int(text), _MAX_RETRY_AFTER))

@@ -87,7 +87,7 @@ class EndpointForm(ServiceForm):
 
     @property
     def event_groups(self) -> list[tuple[Promise, list[tuple[str, Promise, bool]]]]:
-        """For each group: its title; and each event's name, label, and whether it is chosen."""
+        """Each group's title, and its events, each with name, label and whether it is chosen."""
         chosen: Any = self["event_types"].value() or ()
         return [
             (title, [(name, words, name in chosen) for name, words in group.items()])

@@ -1,4 +1,4 @@
-"""The jobs of webhooks. The dispatcher, in the same worker, sends the deliveries."""
+"""The jobs of webhooks. The dispatcher, which sends the deliveries, runs in the same worker."""
 
 from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
@@ -11,7 +11,7 @@ from webhooks.services import announce, deliveries, events, feed_order
 def credits_low(*, subscription_id: int, threshold: int) -> None:
     """Announce that a client's credits are running low, and mail the client.
 
-    `identity` enqueues this job because it must not import `webhooks`, which announces events.
+    `identity` enqueues this job because it must not import `webhooks`.
     """
     account = Subscription.objects.get(pk=subscription_id)
     data = {"plan": account.plan, "credits_left": account.credits_left}
@@ -36,12 +36,12 @@ def give_up(*, config_id: str) -> None:
 
 @periodic("webhooks.number_events")
 def number_events() -> None:
-    """Give new events their positions in the feed, even if nobody reads the client's feed."""
+    """Give new events their positions in the feed, even if nobody reads it."""
     feed_order.number_all_events()
 
 
 @periodic("webhooks.clean_up")
 def clean_up() -> None:
-    """Delete expired deliveries and events, and endpoints that were deleted 30 days ago."""
+    """Delete expired deliveries and events, and endpoints deleted over 30 days ago."""
     deliveries.purge_expired()
     events.purge_expired()

@@ -303,7 +303,7 @@ class Site(UnfoldAdminSite):
         """The saved views of a list that the viewer may use, each with a flag that says whether the
         viewer may delete it."""
         user = viewer(request)
-        return saved_view_services.seen_by(user, page)
+        return saved_view_services.visible_to(user, page)
 
     def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
         """Record the export of a list in the audit log of each client that owns some of the rows.

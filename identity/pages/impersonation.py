@@ -41,7 +41,7 @@ class ViewAs(Middleware):
             return self.get_response(request)
         if request.path_info in {reverse("admin:leave_view"), reverse("admin:logout")}:
             return self.get_response(request)
-        person = impersonation.viewed_in(request.session.session_key)
+        person = impersonation.impersonated_user(request.session.session_key)
         if person is None:
             return self.get_response(request)
         request.user = person

@@ -90,7 +90,7 @@ def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
             token=data["token"], password=data["new_password"], address=current_address()
         )
         home = reverse("admin:index")
-        if not logins.takes_password(person):
+        if not logins.can_use_password(person):
             return redirect("admin:login")
         if second_factor.is_set(person):
             site_sessions.await_code(request, person, then=home)

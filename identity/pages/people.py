@@ -170,7 +170,9 @@ class UserAdmin(TenantAdmin):
         """Whether the viewer is platform staff and this person, if one is given, may be
         impersonated."""
         may = self.has_platform_permission(request)
-        return may and (row_id is None or impersonation.may_be_viewed(self.row(request, row_id)))
+        return may and (
+            row_id is None or impersonation.can_be_impersonated(self.row(request, row_id))
+        )
 
     @button(
         gettext_lazy("View as this person"),

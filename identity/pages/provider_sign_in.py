@@ -43,7 +43,7 @@ def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
 def callback(site: Any, request: HttpRequest) -> HttpResponse:
     """Signs in a person whom the provider has redirected back."""
     session: Any = request.session
-    refusal = sign_out_first(site, request) if provider_sign_in.is_awaited(session) else None
+    refusal = sign_out_first(site, request) if provider_sign_in.is_pending(session) else None
     if refusal:
         return refusal
 

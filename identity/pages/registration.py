@@ -25,7 +25,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         return redirect("admin:index")
 
     def act(data: dict[str, Any]) -> HttpResponse:
-        client = registrations.ask(RegisterTrialDto(**data), address=current_address())
+        client = registrations.register(RegisterTrialDto(**data), address=current_address())
         return _enter(request, client) if client else _sent(site, request, data["email"])
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
@@ -48,7 +48,7 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return redirect("admin:register")
     email = form.cleaned_data["email"].lower()
-    registrations.ask_again(email=email, address=current_address())
+    registrations.request_new_link(email=email, address=current_address())
     return _sent(site, request, email)
 
 

@@ -98,7 +98,7 @@ def own_page(site: Any, request: HttpRequest) -> Any:
 
 
 def _set_up(site: Any, request: HttpRequest, user: User) -> Any:
-    if not logins.takes_password(user):
+    if not logins.can_use_password(user):
         return site.page(request, "second_factor_set_up", gettext("Two-factor authentication"))
     form = SetUpForm(user, site_sessions.family_of(request), request.POST or None)
     if form.is_valid():

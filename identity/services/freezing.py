@@ -14,7 +14,7 @@ from identity.services import audit
 
 
 class ClientFrozen(ApiError):
-    """The request was not carried out, so the caller can send it again later."""
+    """The client is frozen. The request was not carried out and can be sent again later."""
 
     code, status = "client_frozen", 503
     detail = gettext_noop("This company is being moved. Try again in a moment.")
@@ -28,7 +28,7 @@ def ensure_not_frozen(client: Client | None) -> None:
 
 
 def freeze(client: Client, *, by: User | None) -> bool:
-    """Refuse the client's requests and hold its jobs from now on; False if it was frozen already.
+    """Refuse the client's requests and hold its jobs; False if it was frozen already.
     `manage.py freeze_client` also waits for requests and jobs that have begun."""
     return _set_frozen(client, timezone.now(), by=by)
 

@@ -9,20 +9,20 @@ from chatplatform.api.errors import Forbidden
 from identity.models import Impersonation, SiteSession, User
 from identity.services import audit
 
-# The error if somebody tries to change something during an impersonation.
+# The error for attempts to change something during an impersonation.
 REFUSED = gettext_noop("You can't make changes while viewing as someone else. Stop viewing first.")
 _NOT_VIEWABLE = gettext_noop("You can only view the site as an active user of a company.")
 
 
-def may_be_viewed(person: User) -> bool:
-    """Whether the person may be impersonated: one of a client's people who may sign in."""
+def can_be_impersonated(person: User) -> bool:
+    """Whether the person belongs to a client and may sign in."""
     return person.client_id is not None and not person.is_superuser and person.is_active
 
 
 def begin(session_key: str, person: User, *, by: User) -> None:
     """Impersonate `person` in this session. 403 if `by` is not platform staff, if the person may
     not be impersonated, or if the session already has an impersonation."""
-    if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
+    if not by.is_superuser or person.client_id is None or not can_be_impersonated(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
         _, is_new = Impersonation.objects.get_or_create(
@@ -33,12 +33,12 @@ def begin(session_key: str, person: User, *, by: User) -> None:
         _record(person, "user.view_started", by=by)
 
 
-def viewed_in(session_key: str | None) -> User | None:
-    """The person who is impersonated in this session; None if nobody is. Ends the impersonation if
-    the person may no longer sign in."""
+def impersonated_user(session_key: str | None) -> User | None:
+    """The person impersonated in this session, if any. Ends the impersonation if the person may no
+    longer sign in."""
     views = Impersonation.objects.select_related("user__client")
     view = views.filter(session_id=SiteSession.key_of(session_key)).first()
-    if view is None or may_be_viewed(view.user):
+    if view is None or can_be_impersonated(view.user):
         return view.user if view else None
     leave(session_key)
     return None
@@ -50,8 +50,7 @@ def leave(session_key: str | None) -> User | None:
 
 
 def end(sessions: QuerySet[SiteSession]) -> User | None:
-    """End the impersonations in these sessions. Returns one of the impersonated people; None if
-    there were no impersonations."""
+    """End the impersonations in these sessions; returns one of the impersonated people, if any."""
     person = None
     with transaction.atomic():
         views = Impersonation.objects.filter(session__in=sessions)

@@ -44,7 +44,7 @@ def grant(body: LoginBody, *, address: str) -> TokenResponse:
         )
     if body.grant_type == "refresh_token":
         refresh_token = _required(body.refresh_token, "refresh_token")
-        return tokens.rotate(refresh_token, asked=body.scope or "")
+        return tokens.rotate(refresh_token, scope=body.scope or "")
     raise UnsupportedGrantType("grant_type must be `password` or `refresh_token`.")
 
 
@@ -68,15 +68,15 @@ def sign_in(
             raise OtpRequired("Send the code of your second factor as `otp`.")
         check_code(user, otp, address=address)
     with transaction.atomic():
-        begin(user)
-        return tokens.issue(user, asked=scope)
+        record_sign_in(user)
+        return tokens.issue(user, scope=scope)
 
 
-def begin(user: User) -> None:
+def record_sign_in(user: User) -> None:
     """Record a sign-in in the caller's transaction. 401 if the user was disabled or their access
     tokens were invalidated since the password was checked, 503 `client_frozen` if the client is
-    being moved. This locks the user's row, so that code which ends all sign-ins waits, and then
-    ends this sign-in too."""
+    being moved. Locks the user's row, so that code which ends all sign-ins waits and then ends this
+    one too."""
     ensure_not_frozen(user.client)
     is_unchanged = User.objects.filter(
         pk=user.pk, token_version=user.token_version, is_disabled=False
@@ -99,8 +99,8 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The user with this email address and password; None if one of them is wrong or the user may
-    not sign in. Platform staff are found only if `admits_staff` is set.
+    """The user with this email address and password; None if either is wrong, or if the user may
+    not sign in. Platform staff may sign in only if `admits_staff` is set.
 
     401 `provider_required` if the user's company requires its own provider. 429 after too many
     failures, even for the right password.
@@ -116,8 +116,8 @@ def authenticate(
     return None
 
 
-def takes_password(user: User) -> bool:
-    """Whether the person has a password, and their company does not require its own provider."""
+def can_use_password(user: User) -> bool:
+    """Whether the person has a password and is not required to sign in at a provider."""
     return user.has_usable_password() and not sign_in_providers.is_required(user)
 
 
@@ -132,7 +132,7 @@ def _is_correct(user: User | None, password: str, *, admits_staff: bool) -> bool
 
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:
-    """Record the lock of an account, but only when it begins, so that further guesses do not fill
+    """Record that an account was locked, once for each lock, so that further guesses do not fill
     the log."""
     if attempts.reaches_limit(attempt) and user:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

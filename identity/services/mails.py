@@ -1,8 +1,8 @@
 """Mails: rendered from text templates in the recipient's language, and usually sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
-Mails to customers, `CUSTOMERS_MAILS`, have a template in each language that bots speak. Other mails
-have a template in each of `LANGUAGES`.
+`CUSTOMER_MAILS` have a template in each language that bots speak, other mails in each of
+`LANGUAGES`.
 """
 
 import logging
@@ -30,7 +30,7 @@ from identity.shapes.configs import EmailNotificationRequest
 
 log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")
-CUSTOMERS_MAILS = ("answer", "transcript")
+CUSTOMER_MAILS = ("answer", "transcript")
 # The kinds of notifications, and the context that their templates use. All values are optional.
 # `chat_id` and `channel` are identifiers; the other values are texts.
 NOTIFICATIONS = {
@@ -41,24 +41,21 @@ NOTIFICATIONS = {
     "channel_notice": {"channel", "account", "notice"},
     "low_credit": {"credits_left"},
 }
-# Kinds without a setting of their own, and the kind whose setting applies to them.
-_CHOSEN_WITH = {"channel_notice": "channel_error"}
-# The maximum number of characters of a value in a mail.
+# For each kind without a setting: the kind whose setting applies to it.
+_SETTING_KINDS = {"channel_notice": "channel_error"}
 _MAX_VALUE_CHARS = 300
-# Values that are whole texts. They keep their line breaks and may be longer than other values.
+# Values that keep their line breaks and may be longer than others.
 _TEXTS = {"answer"}
 _MAX_TEXT_CHARS = 4_000
-# Values written by the platform itself, which may be links.
+# Links that the platform itself writes.
 _LINKS = {"link", "url"}
-# Names that people have chosen. They are quoted, so that readers do not take them for the
-# platform's own words.
+# Names that people have chosen. They are quoted to set them apart from the platform's words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
-# Characters that change the reading direction. A name with such a character could reverse a subject
-# line.
+# Characters that change the reading direction: in a name, they could reverse a subject line.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUOTES = re.compile('[“”„"]')
-# Matches the dots and colons by which mail programs recognize links, such as those in a URL or a
-# host name, but not the colon in a time such as 9:05.
+# Matches the dots and colons by which mail programs recognize URLs and host names, but not the
+# colon in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")
 
 
@@ -84,9 +81,9 @@ class NoRecipients(ApiError):
 def notify(
     client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
 ) -> None:
-    """Enqueue the mails of a notification if the client has turned this kind on. One goes to the
-    client's recipients. Another goes to `assignee`, unless they are a recipient or the client has
-    turned that off.
+    """Enqueue the mails of a notification if the client has turned this kind on: one to the
+    client's recipients, and one to `assignee`, unless they are a recipient or the client has turned
+    that off.
 
     NOTIFICATIONS lists the kinds and their context. The context is stored with the job, so it must
     not contain secrets.
@@ -95,19 +92,19 @@ def notify(
     if unknown:
         raise ValueError(f"The mail {kind} does not use {sorted(unknown)}.")
     rows = EmailNotification.objects.select_related("client").filter(
-        client_id=client_id, **{f"on_{_CHOSEN_WITH.get(kind, kind)}": True}
+        client_id=client_id, **{f"on_{_SETTING_KINDS.get(kind, kind)}": True}
     )
     row = rows.first()
     if row and row.recipients:
-        _send(client_id, kind, row.recipients, row.client.default_language, context)
+        _enqueue_mail(client_id, kind, row.recipients, row.client.default_language, context)
     if row and row.to_assignee and assignee and assignee.email not in row.recipients:
-        _send(client_id, kind, [assignee.email], assignee.language, context)
+        _enqueue_mail(client_id, kind, [assignee.email], assignee.language, context)
 
 
 def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> None:
     """Enqueue a mail to a user, in the user's language, in the caller's transaction."""
     context = {"name": user.full_name, **(context or {})}
-    _send(user.client_id, kind, [user.email], user.language, context)
+    _enqueue_mail(user.client_id, kind, [user.email], user.language, context)
 
 
 def deliver(
@@ -116,10 +113,9 @@ def deliver(
     to: Sequence[str],
     language: str,
     context: dict[str, Any],
-    attached: tuple[str, str] | None = None,
+    attachment: tuple[str, str] | None = None,
 ) -> None:
-    """Render a mail and send it now, usually in a job. `attached` is the name and the text of an
-    attached file.
+    """Render a mail and send it now, usually in a job. `attachment` is a file's name and text.
 
     Raises GiveUp if no mail server is set or the mail server permanently refuses every recipient,
     and TryLater after any other failure.
@@ -128,27 +124,27 @@ def deliver(
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
     mail = EmailMessage(subject, text, to=list(to))
-    if attached:
-        mail.attach(*attached, "text/plain")
+    if attachment:
+        mail.attach(*attachment, "text/plain")
     processor_turns.give_back()  # other work can use the processor during the wait
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
         metrics.MAIL_FAILURES.add()
         if all(code >= 500 for code, _ in exc.recipients.values()):
-            raise GiveUp("The mail server refuses every recipient for good.") from exc
-        raise _later(exc) from exc
+            raise GiveUp("The mail server permanently refuses every recipient.") from exc
+        raise _retry(exc) from exc
     except OSError as exc:
         metrics.MAIL_FAILURES.add()
-        raise _later(exc) from exc
+        raise _retry(exc) from exc
 
 
 @contextmanager
-def counted(account: str) -> Iterator[bool]:
-    """A context manager for sending a mail with a link that anyone can request. Yields whether the
-    mail is within the account's limit, and counts it unless the block fails.
+def limit_link_mails(account: str) -> Iterator[bool]:
+    """A context manager for sending a link that anyone can request. Yields whether the mail is
+    within the account's limit, and counts it unless the block fails.
 
-    Above the limit no error is shown, since earlier mails contain a working link.
+    Above the limit no error is raised, since earlier mails contain a working link.
     """
     try:
         attempt = attempts.start(AttemptKind.LINK_MAIL, address="", account=account)
@@ -163,12 +159,12 @@ def counted(account: str) -> Iterator[bool]:
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
-    """The subject and the text of a mail, in English if there is no template for the language."""
+    """A mail's subject and text, in English if there is no template for the language."""
     language = language.partition("-")[0]
     names = [f"identity/mail/{kind}.{code}.txt" for code in (language, "en")]
     template: Any = select_template(names)
     values = {key: _plain(key, value) for key, value in context.items()}
-    # Mails are plain text instead of HTML, so nothing is escaped.
+    # Mails are plain text, so nothing is escaped.
     rendered = template.template.render(
         Context({**values, "public_url": settings.PUBLIC_URL}, autoescape=False)
     )
@@ -189,8 +185,8 @@ def check_configured() -> None:
 
 
 def get_notification(client: Client, client_id: int) -> EmailNotification:
-    """The client's notification settings; an unsaved row without recipients if it has none. 404 if
-    `client_id` is another client's id."""
+    """The client's notification settings, or an unsaved row without recipients. 404 if `client_id`
+    is another client's id."""
     if client_id != client.pk:
         raise NotFound
     row: EmailNotification | None = EmailNotification.objects.for_client(client).first()
@@ -227,13 +223,13 @@ def update_notification(
             setattr(row, name, value)
         row.save(update_fields=list(changes))
         changed = audit.changed_values(stored, changes)
-        # Audited, since mails may carry customers' texts out of the platform.
+        # Audited, since the mails may contain customers' texts.
         audit.record(client.pk, "email_notification.updated", by=by,
                      subject=f"client:{client.pk}", changes=changed)  # fmt: skip
     return row
 
 
-def _send(
+def _enqueue_mail(
     client_id: int | None, kind: str, to: Sequence[str], language: str, context: dict[str, Any]
 ) -> None:
     enqueue(
@@ -246,9 +242,9 @@ def _send(
     )
 
 
-def _later(error: OSError) -> TryLater:
-    """Log one line without a traceback, because the cause is outside the platform. Returns the
-    exception that makes the job try again."""
+def _retry(error: OSError) -> TryLater:
+    """The exception that makes the job try again. Logs the error without a traceback, because its
+    cause is outside the platform."""
     reason = f"{type(error).__name__}: {error}"
     log.warning("a mail was not accepted and will be tried again: %s", reason)
     return TryLater(reason)
@@ -256,7 +252,7 @@ def _later(error: OSError) -> TryLater:
 
 def _plain(key: str, value: Any) -> str:
     """A value as it appears in a mail: cut to its maximum length, and changed so that mail programs
-    turn only the platform's own URLs into links."""
+    turn only the platform's URLs into links."""
     is_text = key in _TEXTS
     value = _DIRECTIONS.sub("", str(value))
     lines = value.splitlines() if is_text else [value]

@@ -1,5 +1,5 @@
 """Sends requests to OpenID providers and checks the responses (OpenID Connect Core). Clients choose
-the provider's URL, so every request goes through `egress`."""
+the providers' URLs, so every request goes through `egress`."""
 
 import base64
 import logging
@@ -23,16 +23,17 @@ from identity.models import SignInProvider
 from identity.services.sign_in_providers import PURPOSE, redirect_url
 
 log = logging.getLogger(__name__)
-# Only algorithms that sign with a private key. If HS256 were allowed, an attacker could sign a
-# token with the provider's public key as the secret.
+# Only algorithms that sign with a private key: with HS256, an attacker could sign a token with the
+# provider's public key as the secret.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# In seconds: how long metadata and keys are cached, and the minimum time before unknown keys or
-# metadata that could not be read are requested again.
-_CACHE_SECONDS, _RETRY_SECONDS = 3600, 60
+# How long metadata and keys are cached.
+_CACHE_SECONDS = 3600
+# The minimum time before unknown keys, or metadata that could not be read, are requested again.
+_RETRY_SECONDS = 60
 
 
 class ProviderFault(Exception):
@@ -113,8 +114,7 @@ def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
 
 
 def metadata(row: SignInProvider) -> Metadata:
-    """The provider's discovery document, which is cached for an hour. A fault is cached for a
-    minute."""
+    """The provider's discovery document, cached for an hour; a fault is cached for a minute."""
     cache_key = f"openid:{row.pk}:{row.issuer}"
     stored = cache.get(cache_key)
     if isinstance(stored, str):
@@ -144,15 +144,16 @@ def _discover(row: SignInProvider) -> Metadata:
 
 
 def _keys(row: SignInProvider, id_token: str) -> KeySet:
-    """The provider's public keys. They are requested if the cache has none, or if the token refers
-    to an unknown key and the last request was over a minute ago."""
+    """The provider's public keys, from the cache unless it has none, or the token refers to an
+    unknown key and the last request was over a minute ago."""
     cache_key = f"openid-keys:{row.pk}:{row.issuer}"
     requested_at, stored = cache.get(cache_key) or (0.0, None)
-    wanted = extract_compact(id_token.encode()).headers().get("kid")
-    kids = [key.get("kid") for key in stored["keys"]] if stored else []
-    # Tokens with unknown keys must not each cause a request.
+    key_id = extract_compact(id_token.encode()).headers().get("kid")
+    known_ids = [key.get("kid") for key in stored["keys"]] if stored else []
+    is_unknown = key_id is not None and key_id not in known_ids
+    # Not every token with an unknown key may cause a request.
     is_recent = time.time() - requested_at < _RETRY_SECONDS
-    if stored is None or (wanted is not None and wanted not in kids and not is_recent):
+    if stored is None or (is_unknown and not is_recent):
         stored = _call("GET", metadata(row).jwks_uri)
         keys = stored.get("keys")
         if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
@@ -162,8 +163,8 @@ def _keys(row: SignInProvider, id_token: str) -> KeySet:
 
 
 def _check_endpoint(url: str) -> None:
-    """Raise ProviderFault unless secrets may be sent to the endpoint, which must usually be https.
-    One of the endpoints receives the client secret, and people are redirected to another."""
+    """Raise ProviderFault unless the endpoint is safe for secrets, which usually means https: one
+    endpoint receives the client secret, and people are redirected to another."""
     try:
         is_safe = urlsplit(url).scheme in {"http", "https"} and egress.keeps_secrets(
             url, purpose=PURPOSE

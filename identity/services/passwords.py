@@ -85,7 +85,7 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or not user.is_active or user.client_id is None:
         return
-    with mails.counted(f"reset:{email}") as may_send:
+    with mails.limit_link_mails(f"reset:{email}") as may_send:
         if may_send:
             token = _make_token(user, RESET_LIFETIME, asked_from=asked_from, protects_recent=True)
             mails.deliver("password_reset", to=[user.email], language=user.language,

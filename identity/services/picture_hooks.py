@@ -1,5 +1,4 @@
-"""The interface of the store for uploaded pictures. A higher app implements the store, and
-`bots.apps` installs it."""
+"""The interface of the store for uploaded pictures, which `bots.apps` installs."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,9 +26,8 @@ class PictureStore(Protocol):
     """Implemented by the module `bots.services.uploaded_pictures`."""
 
     def stored(self, file: Any, *, largest_side: int = 0) -> AbstractContextManager[StoredPicture]:
-        """A context manager that checks and stores an uploaded file. If the block fails, the file
-        is deleted. A picture with a side over `largest_side` pixels is scaled down; 0 keeps the
-        size."""
+        """A context manager that checks and stores an uploaded file, and deletes it if the block
+        fails. Scales down a picture with a side over `largest_side` pixels; 0 keeps the size."""
 
 
 pictures = Hook[PictureStore]()

@@ -1,5 +1,5 @@
-"""Sign-in at a client's own OpenID provider: sending people there, and signing them in when they
-return (docs/decisions/0022)."""
+"""Sign-in at a client's OpenID provider: redirects people there, and signs them in when they return
+(docs/decisions/0022)."""
 
 import hmac
 import logging
@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 _FLOW = "provider_flow"
 # How long a person may take at the provider, in seconds.
 _FLOW_SECONDS = 600
-# The maximum number of concurrent calls to a client's provider. There is a limit because anyone can
-# cause calls with the client's sign-in link.
+# The maximum number of concurrent calls to a client's provider, since anyone can cause calls with
+# the client's sign-in link.
 _MAX_CONCURRENT_CALLS = 3
 
 
@@ -43,7 +43,7 @@ class NotAdmitted(Forbidden):
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
     """Begin a sign-in, and return the URL at the provider where the person signs in. The provider's
-    response is accepted only once, and only in this session."""
+    response is accepted once, in this session only."""
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
@@ -55,30 +55,31 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
     return url
 
 
-def is_awaited(session: MutableMapping[str, Any]) -> bool:
+def is_pending(session: MutableMapping[str, Any]) -> bool:
     """Whether a sign-in has begun in this session and is not finished yet."""
     return _FLOW in session
 
 
-def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
+def finish(session: MutableMapping[str, Any], response: Mapping[str, str]) -> User:
     """Finish a sign-in with the provider's response, and return the person. 400 if the response is
     invalid, or if the sign-in did not begin in this session in the last ten minutes; 403 if the
     person may not sign in here; 429 if too many calls to the provider are running."""
     row_id, state, nonce, verifier, started_at = flow = session.pop(_FLOW, ("", "", "", "", 0))
-    is_of_session = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
-    if not is_of_session or time.time() - started_at > _FLOW_SECONDS:
+    given = response.get("state", "")
+    is_same = state and hmac.compare_digest(state.encode(), given.encode())
+    if not is_same or time.time() - started_at > _FLOW_SECONDS:
         raise ProviderSignInFailed
     row = SignInProvider.objects.select_related("client").filter(pk=row_id).first()
     if row is None:
         raise ProviderSignInFailed
     try:
         # RFC 9207: another provider's response must not be accepted as this provider's.
-        if answer.get("iss", row.issuer) != row.issuer:
+        if response.get("iss", row.issuer) != row.issuer:
             raise openid.ProviderFault("the response is from another issuer")
-        if "code" not in answer:
-            raise openid.ProviderFault(f"it answered {answer.get('error', 'nothing')[:100]!r}")
+        if "code" not in response:
+            raise openid.ProviderFault(f"it answered {response.get('error', 'nothing')[:100]!r}")
         with _bulkhead(row):
-            token = openid.exchange(row, code=answer["code"], verifier=verifier)
+            token = openid.exchange(row, code=response["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
     except TooManyRequests:
         session[_FLOW] = flow  # no code was sent yet, so the person may reload the page
@@ -89,7 +90,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
 
 
 def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
-    """A context manager for calls to the provider; 429 if three calls of the client are already
+    """A context manager for calls to the provider; 429 if three such calls for the client are
     running."""
     return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _MAX_CONCURRENT_CALLS})
 
@@ -100,8 +101,8 @@ def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInF
 
 
 def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
-    """The client's person with these claims: found by `sub` or, at the first sign-in, by the
-    verified address. A person without an account becomes an agent if the client allows that;
+    """The client's person with these claims, found by `sub` or, at the first sign-in, by the
+    verified address. Somebody without an account becomes an agent if the client allows it;
     otherwise 403."""
     accounts = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
     known = accounts.filter(subject=claims["sub"]).select_related("user__client").first()
@@ -123,7 +124,7 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
         if is_new and existing and mails.is_enabled():
-            # An admin who sets up the provider could sign in as a colleague, so the colleague is
+            # The admin who set up the provider could sign in as a colleague, so people are
             # notified.
             context = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", context)
@@ -146,7 +147,7 @@ def _verified_address(row: SignInProvider, claims: dict[str, Any]) -> str:
 
 
 def _new_agent(row: SignInProvider, email: str, claims: dict[str, Any]) -> User:
-    """Create an agent, if the client allows that for people from the provider; otherwise a 403."""
+    """Create an agent; 403 unless the client allows it for people from the provider."""
     if not row.creates_agents:
         raise NotAdmitted
     name = claims.get("name")

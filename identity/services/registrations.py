@@ -1,6 +1,6 @@
-"""Self-registration of companies. In production a registration must be confirmed by a mailed link;
-until then there is no client and no user. Only the job that sends the mail checks whether the
-address has an account, so that no response reveals it."""
+"""Self-registration of companies. In production, the client and its owner are created only after a
+mailed link confirms the registration. Only the job that sends the mail checks whether the address
+has an account, so that no response reveals it."""
 
 import secrets
 from datetime import timedelta
@@ -20,7 +20,7 @@ from identity.shapes.clients import CompanyDto, RegisterTrialDto
 
 LINK_LIFETIME = timedelta(days=1)
 # How long a registration is kept, so that a new link can be requested.
-KEPT = timedelta(days=3)
+RETENTION = timedelta(days=3)
 
 
 class RegistrationClosed(Forbidden):
@@ -33,8 +33,8 @@ class RegistrationTokenInvalid(ApiError):
     detail = gettext_noop("This link is no longer valid. Request a new one, or register again.")
 
 
-def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
-    """In development, register a company at once and return its client. Otherwise enqueue a mail
+def register(body: RegisterTrialDto, *, address: str) -> Client | None:
+    """In development, create a company at once and return its client. Otherwise enqueue a mail
     with a link, and return None.
 
     403 `registration_closed` if self-registration is off, 429 after too many attempts.
@@ -48,21 +48,20 @@ def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
     company = body.model_dump(exclude={"password"})
     with transaction.atomic():
         Registration.objects.create(**company, password=encoded)
-        _mail(body.email)
+        _enqueue_link(body.email)
     return None
 
 
-def ask_again(*, email: str, address: str) -> None:
-    """Enqueue a job that mails a new link for the latest registration of an address, if there is
-    one."""
+def request_new_link(*, email: str, address: str) -> None:
+    """Enqueue a job that mails a new link for an address's latest registration, if there is one."""
     _check_open()
     attempts.start(AttemptKind.REGISTER, address=address, account=email)
-    _mail(email)
+    _enqueue_link(email)
 
 
 def send_link(*, email: str) -> None:
-    """Mail a new link for the latest registration of an address. If the address already has an
-    account, mail a note that says so instead. Does nothing if there is no registration."""
+    """Mail a new link for an address's latest registration, or a note if the address already has an
+    account. Does nothing if there is no registration."""
     row = Registration.objects.filter(email=email).order_by("-pk").first()
     if row is None:
         return
@@ -86,7 +85,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
     for a wrong password, 429 after too many attempts.
 
     The password must be the one chosen at registration. Otherwise a stranger could register
-    somebody else's address, and that person could confirm an account whose password the stranger
+    somebody else's address, and that person would confirm an account whose password the stranger
     knows.
     """
     attempt = attempts.start(AttemptKind.CONFIRM, address=address, account=token)
@@ -99,8 +98,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
         msg = gettext_noop("This isn't the password you registered with.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
-        # Only one of two concurrent requests deletes the row, and only this request creates the
-        # company.
+        # Of two concurrent requests, only the one that deletes the row creates the company.
         if not Registration.objects.filter(pk=row.pk, token_hash=row.token_hash).delete()[0]:
             raise RegistrationTokenInvalid
         client = clients.register(CompanyDto.copy_from(row), password=password)
@@ -111,7 +109,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
 
 def purge_expired() -> None:
     """Delete registrations that nobody confirmed in time."""
-    Registration.objects.filter(created_at__lt=timezone.now() - KEPT).delete()
+    Registration.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()
 
 
 def _check_open() -> None:
@@ -121,5 +119,5 @@ def _check_open() -> None:
         mails.check_configured()
 
 
-def _mail(email: str) -> None:
+def _enqueue_link(email: str) -> None:
     jobs.enqueue("identity.send_registration_link", client_id=None, email=email)

@@ -13,7 +13,7 @@ from chatplatform.api.errors import ApiError, Forbidden
 from identity.models import SavedView, User
 from identity.services import audit
 
-# The maximum number of a person's views of one list.
+# The maximum number of views that a person can save for one list.
 MAX_VIEWS = 30
 # The minimum length, in characters, of a text that can identify somebody.
 _MIN_LENGTH = 3
@@ -27,34 +27,35 @@ class TooManyViews(ApiError):
     )
 
 
-def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
-    """A person's own views of a list and the views that colleagues share, each with a flag that
-    says whether the person may delete it."""
-    rows = SavedView.objects.filter(list_name=page).select_related("user").order_by("name", "pk")
-    seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
-    return [(row, _may_delete(row, user)) for row in seen[: 4 * MAX_VIEWS]]
+def visible_to(user: User, list_name: str) -> list[tuple[SavedView, bool]]:
+    """A person's views of a list and the views that colleagues share, each with whether the person
+    may delete it."""
+    rows = SavedView.objects.filter(list_name=list_name).select_related("user")
+    visible = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
+    views = visible.order_by("name", "pk")[: 4 * MAX_VIEWS]
+    return [(row, _may_delete(row, user)) for row in views]
 
 
-def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> SavedView:
-    """Save a view, or replace the person's view of that name; 409 if they have too many."""
+def save(user: User, list_name: str, *, name: str, query: str, is_shared: bool) -> SavedView:
+    """Save a view, or replace the person's view with that name; 409 if they have too many."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        views = SavedView.objects.filter(user=user, list_name=page)
+        views = SavedView.objects.filter(user=user, list_name=list_name)
         if views.exclude(name=name).count() >= MAX_VIEWS:
             raise TooManyViews
         parameters = QueryDict(query.removeprefix("?"), mutable=True)
         parameters.pop("p", None)  # the page number, because the rows on a page change
         values = {"query": parameters.urlencode(), "is_shared": is_shared}
         row, _ = SavedView.objects.update_or_create(
-            user=user, list_name=page, name=name, defaults=values
+            user=user, list_name=list_name, name=name, defaults=values
         )
         _record(row, "saved", by=user)
     return row
 
 
 def delete(user: User, view_id: int) -> None:
-    """Delete the user's own view or, if the user is an owner or admin, a shared view; 403 for any
-    other."""
+    """Delete the user's own view or, if the user is an owner or admin, a shared view; otherwise
+    403."""
     with transaction.atomic():
         row = SavedView.objects.select_related("user").filter(pk=view_id).first()
         if row is None or not _may_delete(row, user):
@@ -63,9 +64,9 @@ def delete(user: User, view_id: int) -> None:
         row.delete()
 
 
-def forget(client_id: int, identifiers: Sequence[str]) -> None:
-    """Delete the saved views of the client's people and of platform staff that mention a customer
-    whose data is erased. `identifiers` holds the customer's name, addresses and ids."""
+def delete_about_customer(client_id: int, identifiers: Sequence[str]) -> None:
+    """Delete the views of the client's people and of platform staff that mention an erased
+    customer. `identifiers` are the customer's name, addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
@@ -96,8 +97,8 @@ def _may_delete(row: SavedView, user: User) -> bool:
 
 
 def _record(row: SavedView, verb: str, *, by: User) -> None:
-    """Record a change of a shared view in the audit log. The view's name is left out, because it
-    may contain a customer's name."""
+    """Record a change of a shared view in the audit log, without its name, which may contain a
+    customer's."""
     if row.is_shared:
         audit.record(by.client_id, f"saved_view.{verb}", by=by, subject=f"saved_view:{row.pk}",
                      changes={"page": row.list_name})  # fmt: skip

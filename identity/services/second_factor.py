@@ -1,5 +1,5 @@
-"""The second factor of a sign-in: a code from an app (TOTP, RFC 6238), or a recovery code. The
-platform has its own model for it, because django-otp stores secrets as plain text."""
+"""The second factor of a sign-in: a code from an app (TOTP, RFC 6238) or a recovery code. It has a
+model here, because django-otp stores secrets as plain text."""
 
 import base64
 import re
@@ -25,19 +25,17 @@ RECOVERY_CODES = 10
 _ISSUER = "Chatbot Platform"
 _SALT = "second-factor"
 _SECRET_BYTES = 20
-# How far a device's clock may be off, in steps of 30 seconds.
+# How far a device's clock may be off, in 30-second steps.
 _TOLERANCE = 1
-# How long an offered secret can be set up, in seconds.
+# How long an offer is valid, in seconds.
 _OFFER_SECONDS = 1800
-# People may copy recovery codes from paper, so the codes have no letters and digits that look
-# alike.
+# Without letters and digits that look alike, since recovery codes may be copied from paper.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A secret to enter into an authenticator app. The form submits `signed` together with the
-    first code."""
+    """A secret for an authenticator app. The form submits `signed` with the first code."""
 
     secret: str
     uri: str
@@ -50,12 +48,12 @@ def is_set(user: User) -> bool:
 
 
 def is_missing(user: User) -> bool:
-    """Whether the user is one of the platform staff who must first set up a second factor."""
+    """Whether the user belongs to the platform staff and must set up a second factor first."""
     return settings.STAFF_SECOND_FACTOR and user.is_superuser and not is_set(user)
 
 
 def offer(user: User, *, signed: str = "") -> Offer:
-    """An offer of the secret in `signed`, or of a new secret if `signed` is empty, too old or
+    """An offer of the secret in `signed`, or of a new secret if `signed` is empty, expired or
     another person's. The secret is not stored yet."""
     secret = _offered(user, signed)
     if secret is None:
@@ -67,8 +65,8 @@ def offer(user: User, *, signed: str = "") -> Offer:
 
 
 def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
-    """Require codes from now on if `code` is right, and return the recovery codes, which are shown
-    only once. Otherwise raises a ValidationError.
+    """Store the offered secret if `code` is right, and return the recovery codes, which are shown
+    only once. Otherwise raise a ValidationError.
 
     Ends every sign-in except `sign_in`, so that anybody else who knew the password is signed out.
     """
@@ -84,14 +82,13 @@ def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> 
         _, is_new = SecondFactor.objects.get_or_create(user=user, defaults=values)
         if not is_new:
             raise ValidationError(gettext_noop("Two-factor authentication is already on."))
-        tokens.revoke_others(tokens.lock_user(user.pk), but=sign_in)
+        tokens.revoke_others(tokens.lock_user(user.pk), keep=sign_in)
         _record(user, "second_factor.set_up", by=user)
     return codes
 
 
 def accept(user: User, code: str) -> bool:
-    """Use up a code from the app or a recovery code, each of which works once. Returns whether the
-    code was right."""
+    """Whether a code from the app or a recovery code is right. Uses it up: each works once."""
     with transaction.atomic():
         factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
         if factor is None:
@@ -127,8 +124,7 @@ def remove(user: User, *, by: User) -> bool:
 
 
 def _offered(user: User, signed: str) -> str | None:
-    """The secret of an offer to this person; None if there is no valid offer, or if it is too old
-    or another person's."""
+    """The secret of an offer; None if the offer is invalid, expired or another person's."""
     try:
         user_id, secret = signing.loads(signed, salt=_SALT, max_age=_OFFER_SECONDS)
     except signing.BadSignature:

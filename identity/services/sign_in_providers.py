@@ -102,7 +102,7 @@ def send_link(*, email: str) -> None:
         return
     if SignInProvider.objects.for_client(user.client).exists():
         context = {"company": user.client.name, "link": sign_in_url(user.client)}
-        with mails.counted(f"sign-in:{email}") as may_send:
+        with mails.limit_link_mails(f"sign-in:{email}") as may_send:
             if may_send:
                 mails.deliver("sign_in_link", to=[email], language=user.language, context=context)
 

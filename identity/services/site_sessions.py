@@ -100,7 +100,7 @@ def begin(request: HttpRequest, user: User) -> None:
     """Sign in a person whose identity was checked. 401 if the person was disabled or their access
     tokens were invalidated since the check."""
     with transaction.atomic():
-        logins.begin(user)
+        logins.record_sign_in(user)
         login(request, user)
         request.session.pop(_AWAITED, None)
         request.session[_BEGAN] = {

@@ -1,5 +1,4 @@
-"""Issues, rotates and revokes access and refresh tokens, ends sign-ins, and creates and redeems
-one-time tickets."""
+"""Access and refresh tokens, the sign-ins that they belong to, and one-time tickets."""
 
 import logging
 import secrets
@@ -27,7 +26,7 @@ from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is no longer valid. Sign in again."
-# The user's id, the token version and the token family in an access token.
+# An access token's user id, token version and token family.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
 # The scopes that a sign-in can request besides the rights of the role.
@@ -49,8 +48,8 @@ WHERE person.id = %(user)s AND person.token_version = %(version)s
 
 
 class OAuthError(ApiError):
-    """A refused request for tokens. The response has the error fields of RFC 6749 besides the usual
-    error fields of this API."""
+    """A refused request for tokens. The response has the error fields of RFC 6749 besides those of
+    this API."""
 
     more: ClassVar = {
         "error": (str, "The same as `code`."),
@@ -62,23 +61,23 @@ class OAuthError(ApiError):
 
 
 class InvalidGrant(OAuthError, NotAuthenticated):
-    """The password, the code of the second factor or the refresh token is wrong, expired or
-    used."""
+    """A password, a code of the second factor or a refresh token that is wrong, expired or used."""
 
     code = "invalid_grant"
 
 
-def issue(user: User, *, asked: str = "") -> TokenResponse:
-    """The tokens of a new sign-in. Only requested scopes that are in `SCOPES` are granted."""
-    granted = sorted(SCOPES & set(asked.split()))
+def issue(user: User, *, scope: str = "") -> TokenResponse:
+    """The tokens of a new sign-in. `scope` contains the requested scopes; those in `SCOPES` are
+    granted."""
+    granted = sorted(SCOPES & set(scope.split()))
     return _issue(user, family=uuid7(), granted=granted, scopes=granted)
 
 
 def _issue(
     user: User, *, family: uuid.UUID, granted: Sequence[str], scopes: Sequence[str]
 ) -> TokenResponse:
-    """An access token with `scopes`, and a refresh token with `granted`, which are all scopes of
-    the sign-in."""
+    """An access token with `scopes`, and a refresh token with `granted`, all scopes of the
+    sign-in."""
     assert user.client_id, "platform staff use the admin site"
     refresh_token = secrets.token_urlsafe(48)
     RefreshToken.objects.create(
@@ -99,22 +98,21 @@ def _issue(
 
 
 def access_token(user: User, *, family: uuid.UUID, scopes: Sequence[str] = ()) -> str:
-    """A new access token for a sign-in to the API or to the site."""
+    """A new access token of a sign-in to the API or to the site."""
     token: Any = AccessToken()
     token["user_id"] = str(user.pk)
     token["tv"] = user.token_version
     token["sid"] = str(family)
     if scopes:
         token["scope"] = " ".join(scopes)
-    # A host whose clock is behind would refuse the token, because it would seem to be issued in the
-    # future.
+    # A host whose clock is behind would refuse the token as issued in the future.
     del token["iat"]
     return str(token)
 
 
 def find_user(access_token: str) -> User | None:
-    """The user of an access token, with the client; None if the token is invalid or its sign-in has
-    ended."""
+    """The user of an access token, with the client; None if the token is invalid or its sign-in
+    has ended."""
     claims = parse_claims(access_token)
     return find_user_by_claims(claims) if claims else None
 
@@ -131,10 +129,10 @@ def find_user_by_claims(claims: Claims) -> User | None:
     return user
 
 
-def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
+def rotate(refresh_token: str, *, scope: str = "") -> TokenResponse:
     """Exchange a refresh token for a new pair of tokens. The access token has all scopes of the
-    sign-in or, if `asked` is not empty, only the scopes that are also in `asked`. If a refresh
-    token is used twice, its sign-in ends."""
+    sign-in or, if `scope` is not empty, only those in `scope`. If a refresh token is used twice,
+    its sign-in ends."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
@@ -146,8 +144,8 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
         # Only one of two concurrent requests counts as the first use.
         unused = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None)
         if unused.update(rotated_at=timezone.now()):
-            granted, wanted = row.scope.split(), asked.split()
-            scopes = [scope for scope in granted if not wanted or scope in wanted]
+            granted, requested = row.scope.split(), scope.split()
+            scopes = [name for name in granted if not requested or name in requested]
             return _issue(user, family=row.family, granted=granted, scopes=scopes)
         # Only the first of several further uses is recorded.
         if revoke_family(row.family):
@@ -158,15 +156,15 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
 
 
 def lock_user(user_id: int) -> User:
-    """Read and lock the user's row. A concurrent `revoke_all` waits for the lock, and then also
-    revokes the tokens issued in the meantime."""
+    """Read and lock the user's row, so that a concurrent `revoke_all` waits, and then also revokes
+    the tokens issued in the meantime."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
 
 def revoke(token: str, *, by: User) -> None:
-    """Sign out: end the sign-in that an access or refresh token of this person belongs to, with all
-    its tokens. Any other token is ignored."""
+    """Sign out: end the sign-in of this person's access or refresh token, with all its tokens. Any
+    other token is ignored."""
     user_id, family = _find_sign_in(token) or (None, None)
     if family is None or user_id != by.pk:
         return
@@ -208,26 +206,25 @@ def revoke_all(user: User) -> None:
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
-    """End every sign-in of a user except the one with the token family `but`. If `but` is None,
+def revoke_others(user: User, *, keep: uuid.UUID | None) -> None:
+    """End every sign-in of a user except the one with the token family `keep`. If `keep` is None,
     only sessions without a token family are kept."""
-    end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
+    end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=keep))
     others = RefreshToken.objects.filter(user=user, revoked_at=None)
-    if but:
-        others = others.exclude(family=but)
+    if keep:
+        others = others.exclude(family=keep)
     others.update(revoked_at=timezone.now())
 
 
 def end_sessions(rows: QuerySet[SiteSession]) -> int:
-    """End sign-ins to the site, and the impersonations in them. Returns the number of ended
-    sign-ins."""
+    """End sign-ins to the site and their impersonations. Returns the number of ended sign-ins."""
     with transaction.atomic():
         impersonation.end(rows)
         return rows.delete()[0]
 
 
 def parse_claims(access_token: str) -> Claims | None:
-    """The claims of an access token; None if we did not issue the token or it has expired."""
+    """The claims of an access token; None if it was not issued here or has expired."""
     try:
         token: Any = AccessToken(access_token)  # type: ignore[arg-type]
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
@@ -254,9 +251,9 @@ def sign_in_of(access_token: str) -> uuid.UUID:
 
 
 def make_ticket(access_token: str) -> str:
-    """Create a ticket, which replaces a valid access token in the URL of one request within a
-    minute, such as that of a browser's EventSource. 503 if Valkey is unavailable. Valkey stores
-    only the token's claims, never the token."""
+    """Create a ticket: it replaces a valid access token in one URL within a minute, since a
+    browser's EventSource cannot send headers. Valkey stores only the token's claims; 503 if it is
+    unavailable."""
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
     pubsub.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
@@ -277,8 +274,8 @@ def _ticket_name(ticket: str) -> str:
 
 
 def purge_expired() -> None:
-    """Delete refresh tokens that expired longer ago than the lifetime of an access token. Until
-    then, access tokens of the same family are valid only if the refresh token exists."""
+    """Delete refresh tokens that expired longer ago than the lifetime of an access token: until
+    then, access tokens of their family are valid only if they exist."""
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
     ).delete()

@@ -1,5 +1,5 @@
-"""Visitor tokens. Each identifies a bot and a visitor who uses the bot's public key. Tokens are
-signed instead of stored, and are valid only in the installation that issued them."""
+"""Visitor tokens: each identifies a bot and a visitor who uses its public key. Tokens are signed,
+not stored, and are valid only in the installation that issued them."""
 
 from datetime import timedelta
 
@@ -18,8 +18,7 @@ def issue(*, bot_id: int, visitor_id: int) -> str:
 
 
 def read(token: str, *, bot_id: int | None) -> int | None:
-    """The id of the visitor in a token for this bot; None if the token is invalid or for another
-    bot."""
+    """The visitor's id in a token for this bot; None if the token is invalid or another bot's."""
     try:
         token_bot_id, visitor_id = signing.loads(token, salt=_salt(), max_age=LIFETIME)
     except signing.BadSignature:

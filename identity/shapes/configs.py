@@ -33,8 +33,8 @@ class DayHours(Shape):
 
     opens: ClockTime = Field(description="HH:MM in your company's time zone, 00:00..23:59.")
     closes: ClosingTime = Field(
-        description="HH:MM, after `opens`; closed from this minute on. 24:00 is the end of the"
-        " day; hours across midnight need two entries."
+        description="HH:MM, after `opens`; closed from this minute on. 24:00 is the end of the day."
+        " Hours across midnight need two entries."
     )
 
     @model_validator(mode="after")
@@ -73,14 +73,14 @@ def _check_no_overlap(day: object, hours: Sequence[DayHours]) -> None:
 
 
 def _iso_date(text: str) -> str:
-    # The parser also accepts 20261225, which is refused here.
+    # `fromisoformat` also accepts 20261225.
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError("must be a date such as 2026-12-25")
     return text
 
 
 class Holiday(Shape):
-    """A date that has its own hours, or is closed all day."""
+    """A date with other hours than its weekday, or closed all day."""
 
     date: Annotated[
         str, AfterValidator(_iso_date), WithJsonSchema({"type": "string", "format": "date"})
@@ -91,7 +91,7 @@ class Holiday(Shape):
     hours: Annotated[list[DayHours], AfterValidator(_sorted_day)] = Field(
         default_factory=list,
         max_length=10,
-        description="Opening hours on that day, instead of the weekday's; empty: closed all day.",
+        description="Opening hours on that day instead of the weekday's; empty: closed all day.",
     )
 
 
@@ -133,9 +133,9 @@ class ClientConfigDto(Shape):
     )
     business_hours: Annotated[WeekHours, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
-        description="When agents are available; hours of one day must not overlap. Empty: always."
-        " Outside these hours no chat is assigned automatically, and no customer counts as waiting"
-        " too long. A bot may have its own hours.",
+        description="When agents are available; hours of a day must not overlap. Empty: always."
+        " Outside these hours, no chat is assigned automatically, and no customer counts as waiting"
+        " too long. A bot may have other hours.",
     )
     holidays: Annotated[Holidays, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
@@ -146,22 +146,22 @@ class ClientConfigDto(Shape):
         default_factory=dict,
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
-        " sent once while you are closed. `{opens}` in it stands for the time when you open next,"
-        " such as `Monday, 09:00`. At most 2,000 characters each. Languages without an entry get"
-        " the platform's own text. If no language has an entry, it is sent only at a handover.",
+        " sent once while you are closed; at most 2,000 characters each. `{opens}` is replaced with"
+        " the time when you next open, such as `Monday, 09:00`. Languages without an entry get the"
+        " platform's text; if no language has an entry, that text is sent only at a handover.",
         examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
         "manual",
-        description="Who gets a waiting chat. `manual`: the agent who takes it; `round_robin`: each"
-        " agent in turn; `least_busy`: the agent with the fewest open chats.",
+        description="Who gets a waiting chat. `manual`: the agent who takes it; `round_robin`:"
+        " agents in turn; `least_busy`: the agent with the fewest open chats.",
     )
     agent_capacity: int = Field(
         5,
         ge=1,
         le=1000,
-        description="The maximum number of open chats of an agent up to which further ones are"
-        " assigned automatically, 1..1,000. The agent may take more.",
+        description="Chats are assigned automatically only to agents with fewer open chats than"
+        " this, 1..1,000. An agent may take more.",
     )
     handoff_on_request: bool = Field(
         True, description="Whether a chat is handed over if the customer asks for a person."
@@ -171,22 +171,22 @@ class ClientConfigDto(Shape):
     )
     ask_again_before_handoff: bool | None = Field(
         None,
-        description="Whether the bot, when it cannot answer a question of a chat for the first"
-        " time, asks the customer to rephrase it, and offers a person and the closest headings of"
-        " its documents; the second time, it hands over. true: in all chats; false: in none; null:"
-        " in chats of the widget (`web`) and of messaging channels, but not of the channel `api`.",
+        description="Whether the bot, the first time that it cannot answer in a chat, asks the"
+        " customer to rephrase, and offers a person and the closest headings of its documents; the"
+        " second time, it hands over. true: in all chats; false: in none; null: in chats of the"
+        " widget (`web`) and of messaging channels, but not of the channel `api`.",
         examples=[None],
     )
     answer_while_waiting: bool = Field(
         True,
         description="Whether the bot keeps answering from its documents while a chat waits in the"
-        " queue, until an agent takes the chat or sends a message.",
+        " queue, until an agent takes it or sends a message.",
     )
     handoff_message: Notices = Field(
         default_factory=dict,
         max_length=50,
-        description="Text for customers at a handover, by language; at most 2,000 characters each."
-        " Languages without an entry get the platform's own text.",
+        description="Text, by language, for customers at a handover; at most 2,000 characters each."
+        " Languages without an entry get the platform's text.",
         examples=[{"en": "A colleague will write to you here."}],
     )
     answer_threshold: float = Field(
@@ -194,38 +194,38 @@ class ClientConfigDto(Shape):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="The lowest probability, 0..1, that the documents answer the question, at which"
-        " the bot quotes them; below it, the bot has no answer. A bot with a language model also"
-        " asks the model below this threshold, from 0.15 on (0.4 for documents in another language"
-        " than the question), and answers if the model finds an answer.",
+        description="The bot quotes its documents if they answer the question with at least this"
+        " probability, 0..1; below it, the bot has no answer. A bot with a language model still"
+        " asks the model down to 0.15 (0.4 for documents in another language than the question),"
+        " and answers if the model finds an answer.",
     )
     fallback_to_extractive: bool = Field(
         True,
-        description="What happens if the model fails. true: the bot quotes its documents if they"
+        description="What the bot does if the model fails. true: it quotes its documents if they"
         " contain the answer; false: it hands the chat over.",
     )
     confirm_answers: bool = Field(
         True,
         description="Whether the model checks each of its answers, statement by statement, against"
-        " its passages. Only a confirmed answer is sent; any other counts as a failure of the"
+        " its passages. Only confirmed answers are sent; any other counts as a failure of the"
         " model. The check costs a second request for each answer, and a streamed answer arrives in"
         " one piece. If false, the model checks only answers that have no citation, claim an"
         " action that was not done, or contain a link, an address or a figure without a source;"
-        " any other invention reaches the customer.",
+        " other inventions reach the customer.",
     )
     read_attachments: bool = Field(
         True,
-        description="Whether the bot's model gets the pictures and voice notes that customers send,"
-        " if it can read pictures (`reads_pictures`) or transcribe (`transcription_model`). If"
-        " false, none of them leaves the platform, and chats with them go to people.",
+        description="Whether customers' pictures and voice notes go to the bot's model, if it can"
+        " read pictures (`reads_pictures`) or transcribe (`transcription_model`). If false, none"
+        " leaves the platform, and chats with them go to people.",
     )
     burst_wait_ms: int = Field(
         0,
         ge=0,
         le=60_000,
-        description="How long the bot waits for another message of the customer before it replies"
-        " to all of them at once, in milliseconds, 0..60,000. Each message starts the time anew, up"
-        " to five times this time in all. 0: one reply for each message.",
+        description="How long the bot waits for further messages before it replies to all of them"
+        " at once, in milliseconds, 0..60,000. Each message restarts the wait, up to five times"
+        " this value in total. 0: one reply for each message.",
     )
     inactivity_end_minutes: int = Field(
         1440,
@@ -244,31 +244,33 @@ class ClientConfigDto(Shape):
     reuse_open: bool = Field(
         False,
         description="Whether a customer with an `external_id` has at most one open chat with a bot:"
-        " opening another one returns the open one.",
+        " opening another returns the open one.",
     )
     ask_feedback: bool = Field(
         True,
         description="Whether the customer is asked for a rating after a chat in which somebody"
-        " answered: by a message of type `feedback`, or on channels by their own survey.",
+        " answered: by a message of type `feedback` or, on messaging channels that have one, by the"
+        " provider's survey.",
     )
     feedback_edit_minutes: int = Field(
         60,
         ge=0,
         le=525_600,
-        description="A customer may change a rating for this many minutes, 0..525,600. 0: never.",
+        description="Minutes for which a customer may change a rating, 0..525,600. 0: never.",
     )
     first_response_target_seconds: int = Field(
         300,
         ge=1,
         le=604_800,
         description="The target for answering a customer who waits for a person, in seconds within"
-        " business hours, 1..604,800. Reports compare waits with it. After this time your team is"
-        " notified of the chat or, if the mails `on_unanswered` are on, after the time set there.",
+        " business hours, 1..604,800. Warnings and chat lists compare waits with it. Your team is"
+        " notified after this time or, if `on_unanswered` mails are on, after"
+        " `unanswered_after_minutes`.",
     )
     auto_summary: bool = Field(
         False,
-        description="Whether ended chats are summarized automatically, for 1 credit each or, with a"
-        " language model, its tokens.",
+        description="Whether ended chats are summarized automatically. A summary costs 1 credit or,"
+        " with a language model, its tokens.",
     )
     auto_tag: bool = Field(
         False,
@@ -283,7 +285,7 @@ class ClientConfigDto(Shape):
     auto_translate: bool = Field(
         False,
         description="Whether a model translates customers' messages into your company's default"
-        " language, and agents' messages into the customer's; its tokens are charged. Without a"
+        " language, and agents' messages into the customer's. Its tokens are charged; without a"
         " model, nothing is translated.",
     )
     mask_personal_data: bool = Field(
@@ -296,9 +298,9 @@ class ClientConfigDto(Shape):
     ] = Field(
         default_factory=list,
         max_length=20,
-        description="The messaging channels on which customers get no automatic messages, such as"
-        " those about a handover or closed hours; each is stored as a note for your team instead."
-        " Providers may charge for every message.",
+        description="Messaging channels on which customers get no automatic messages, such as those"
+        " about a handover or closed hours; your team sees them as notes instead. Providers may"
+        " charge for every message.",
     )
     message_prices: Annotated[
         dict[PriceCategory, MessagePrice],
@@ -306,9 +308,9 @@ class ClientConfigDto(Shape):
     ] = Field(
         default_factory=dict,
         max_length=20,
-        description="What a messaging provider charges you for a message, by the category that the"
-        " provider reports (`service`, `utility`, `marketing`, `authentication`), in the currency"
-        " of your account there. Providers report what they charge for, not how much.",
+        description="What a messaging provider charges you for a message, by the category that it"
+        " reports (`service`, `utility`, `marketing`, `authentication`), in the currency of your"
+        " account there. Providers report what they charge for, but not how much.",
         examples=[{"service": 0.0035, "marketing": 0.0732}],
     )
     retention_days: int | None = Field(
@@ -320,8 +322,8 @@ class ClientConfigDto(Shape):
     version: Annotated[
         int | None,
         InRequest(
-            "A request with another version is a 409 `stale_version`; without a version, or with"
-            " null, versions are not compared."
+            "A request with another version is a 409 `stale_version`; null or left out: versions"
+            " are not compared."
         ),
     ] = Field(
         None,
@@ -373,8 +375,8 @@ class EmailNotificationRequest(Shape):
     on_channel_error: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when a channel stops working, or when its provider reports a problem with"
-        " the account: a paused template, a low quality rating, a lower limit.",
+        description="Mail when a channel stops working, or its provider reports a problem with the"
+        " account: a paused template, a low quality rating, a lower limit.",
     )
     on_low_credit: bool = Field(
         False, json_schema_extra=without_default, description="Mail when credits run low."

@@ -27,8 +27,8 @@ class SignInProviderDto(Shape):
     issuer: Annotated[Text, InRequest("422 unless it is https at a public host.")] = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
-        description="The provider's issuer, exactly as in its tokens; the platform reads"
-        " `/.well-known/openid-configuration` below it.",
+        description="The provider's issuer, exactly as in its tokens. The platform reads"
+        " `/.well-known/openid-configuration` under this URL.",
     )
     application_id: Text = Field(
         min_length=1,
@@ -43,20 +43,20 @@ class SignInProviderDto(Shape):
         max_length=500,
         pattern=r"^[\x21-\x7e]+$",
         description="What the provider calls `client_secret`; stored encrypted and never shown. If"
-        " it is left out, the stored secret is kept; 422 if the issuer changes.",
+        " left out, the stored secret is kept, but a new issuer needs a secret (422).",
         json_schema_extra={"writeOnly": True},
     )
     email_domains: list[Domain] = Field(
         min_length=1,
         max_length=50,
-        description="Domains, 1..50. For their first sign-in at the provider, people need a"
+        description="1..50 domains. For the first sign-in at the provider, a person needs a"
         " verified email address in one of them.",
         examples=[["acme.example"]],
     )
     is_required: bool = Field(
         False,
-        description="Whether people can sign in only at the provider; those who are signed in stay"
-        " so. Owners can always use their password, so that a failing provider does not lock the"
+        description="Whether people can sign in only at the provider; current sign-ins do not end."
+        " Owners can always use their password, so that a failing provider does not lock the"
         " company out.",
     )
     creates_agents: bool = Field(
@@ -66,7 +66,7 @@ class SignInProviderDto(Shape):
     admits_owners: bool | None = read_only(
         "Whether owners can sign in at the provider: true if an owner made the latest change."
     )
-    sign_in_url: Uri | None = read_only("The link with which your company's people sign in.")
+    sign_in_url: Uri | None = read_only("The link for your company's people to sign in.")
     redirect_url: Uri | None = read_only("The redirect URL to enter at the provider.")
     updated_at: Moment | None = read_only("When the provider's settings were last changed.")
 

@@ -36,8 +36,8 @@ class UserDto(Shape):
     )
     can_train: bool = Field(
         False,
-        description="Whether the person may train bots whatever their role. Owners and admins"
-        " always may.",
+        description="Whether the person may train bots regardless of role. Owners and admins always"
+        " may.",
     )
     is_disabled: bool | None = read_only("Whether the person's account is disabled.")
     is_away: bool | None = read_only("Whether the person is away and takes no new conversations.")
@@ -47,14 +47,14 @@ class UserDto(Shape):
     avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
     is_invited: bool | None = read_only(
-        "True until the person accepts the invitation. Until then, no conversation can be assigned"
-        " to them."
+        "Whether the person has an open invitation. Until they accept it, no conversation can be"
+        " assigned to them."
     )
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common password and not only digits. Only in"
-        " requests. If it is left out, the person is mailed a link to choose one.",
+        description="10..128 characters, not a common password and not only digits. If left out,"
+        " the person is mailed a link to choose one.",
         min_length=settings.MIN_PASSWORD,
         max_length=128,
         exclude=True,
@@ -68,8 +68,7 @@ class UserDto(Shape):
 
 
 class UsersResponse(ListPage[UserDto]):
-    """A page of your company's people, including disabled ones, in the order in which they were
-    added."""
+    """A page of your company's people, including disabled ones, in the order they were added."""
 
 
 class UserDisableFlag(Shape):
@@ -91,8 +90,7 @@ class UserPassword(Shape):
 
 
 class OwnUser(Shape):
-    """What people may change in their own account. Fields that are left out or null keep their
-    value."""
+    """A person's own account. Fields that are left out or null keep their value."""
 
     full_name: Name | None = Field(
         None,
@@ -109,24 +107,24 @@ class OwnUser(Shape):
     )
     is_away: bool | None = Field(
         None,
-        description="Whether you are away. While true, no waiting conversation is assigned to you"
-        " by strategy, you are not notified of those that wait, and `agents_online` does not count"
-        " you. The conversations that you have stay yours; their messages, and mentions, still"
-        " reach you.",
+        description="Whether you are away. If true, no conversation is assigned to you"
+        " automatically, you are not notified of waiting ones, and `agents_online` does not count"
+        " you. Your conversations stay yours, and you are still notified of their messages and of"
+        " mentions.",
         examples=[False],
     )
     id: int | None = read_only("Your id.")
     client_id: int | None = read_only("The id of your company.")
     email: str | None = read_only("Your sign-in name.")
     role: str | None = read_only("Your role.")
-    can_train: bool | None = read_only("Whether you may train bots whatever your role.")
+    can_train: bool | None = read_only("Whether you may train bots regardless of role.")
     is_disabled: bool | None = read_only("Whether your account is disabled.")
     last_login_at: Moment | None = read_only("When you last signed in.")
     created_at: Moment | None = read_only("When you were added.")
 
 
 class OwnPassword(Shape):
-    """A change of one's own password."""
+    """A change of your own password."""
 
     current_password: Text = Field(
         description="The current password; at most 128 characters.",
@@ -152,7 +150,7 @@ class UserRole(Shape):
 
 
 class RevokeTokenRequest(Shape):
-    """The form of RFC 7009: which token to revoke."""
+    """The token to revoke, as a form of RFC 7009."""
 
     token: Text = Field(
         "", description="The access or refresh token; left out: the one in `Authorization`.",
@@ -160,10 +158,10 @@ class RevokeTokenRequest(Shape):
     )  # fmt: skip
     token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
         None,
-        description="The kind of `token`. Optional and not used: the platform recognizes both.",
+        description="The kind of `token`; ignored, since the platform recognizes both.",
     )
     client_id: Text | None = Field(
-        None, max_length=200, description="Accepted, since OAuth clients send it, but not used."
+        None, max_length=200, description="Ignored; OAuth clients send it."
     )
 
 
@@ -192,9 +190,8 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     otp: Text | None = Field(
         None,
-        description="The code of the person's second factor, or one of their recovery codes."
-        " Required with a password if the person has a second factor: otherwise 401"
-        " `otp_required`.",
+        description="A code of the person's second factor, or a recovery code. Required with a"
+        " password if the person has a second factor; otherwise 401 `otp_required`.",
         max_length=40,
         examples=["492039"],
     )
@@ -206,27 +203,29 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     scope: Text | None = Field(
         None,
-        description="At a sign-in: `mcp:write` if MCP clients may message customers with the access"
-        " tokens. At a refresh: leave it out to keep the scope of the sign-in; nothing can be added"
-        " to that. Other scopes are ignored, since rights follow from the role.",
+        description="At a sign-in: `mcp:write` to let MCP clients message customers with the access"
+        " tokens. At a refresh: left out, the scope of the sign-in is kept; it cannot be extended."
+        " Other scopes are ignored, since rights follow from the role.",
         max_length=200,
     )
-    client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
-    client_secret: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
+    client_id: Text | None = Field(
+        None, description="Ignored; OAuth clients send it.", max_length=200
+    )
+    client_secret: Text | None = Field(
+        None, description="Ignored; OAuth clients send it.", max_length=200
+    )
 
     @field_validator("grant_type")
     @classmethod
-    def _left_empty(cls, value: str) -> str:
+    def _default_if_empty(cls, value: str) -> str:
         return value or "password"
 
 
 class TokenResponse(Shape):
     """An access token, and a refresh token for the next one."""
 
-    access_token: str = Field(description="The access token: send it as `Authorization: Bearer …`.")
-    token_type: Literal["bearer"] = Field(
-        description="Always `bearer`: the access token is sent in the header `Authorization`."
-    )
+    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    token_type: Literal["bearer"] = Field(description="Always `bearer`.")
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
@@ -237,7 +236,7 @@ class TokenResponse(Shape):
 
 
 class ForgotPasswordRequest(Shape):
-    """The account whose password was forgotten."""
+    """The account with the forgotten password."""
 
     email: Email = Field(
         description="The person's email address; at most 254 characters.",
@@ -246,7 +245,7 @@ class ForgotPasswordRequest(Shape):
 
 
 class VerifyResetTokenRequest(Shape):
-    """The token of a reset link, which is checked before a form is shown."""
+    """The token of a reset link, to check before a form is shown."""
 
     model_config = example(token="J2cXWmS0sD6mVqA3bqS1gk2Qw8x9mZt4yFhPzRvLuEo")
 
@@ -257,8 +256,8 @@ class ResetPasswordRequest(Shape):
     """The token of a reset link, and the new password."""
 
     token: ResetToken = Field(
-        description="The text after `#token=` in the mailed link. Works once, for an hour (three"
-        " days in an invitation)."
+        description="The text after `#token=` in the mailed link. Works once, within an hour (three"
+        " days for an invitation)."
     )
     new_password: NewPassword = Field(
         description="10..128 characters, not a common password and not only digits."

@@ -79,7 +79,7 @@ def test_a_password_that_changes_during_the_sign_in_signs_nobody_in(ann, ben):
     def change():
         users.reset_password(ann.client, user_id=ben.user.pk, password=NEW, by=ann.user)
 
-    with run_before("identity.services.logins.begin", change):
+    with run_before("identity.services.logins.record_sign_in", change):
         _, reply = enter(ben.user)
     assert reply.status_code == 200
     assert b"Incorrect email or password." in reply.content

@@ -29,16 +29,15 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_shapes.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        In production the response is 202, whether or not the address has an account: a link is
-        mailed, and *Confirm Registration* with the token in it creates the company. If the address
-        has an account, a note about that is mailed instead. In development the company is created
-        at once: 201, or 409 `email_taken`.
+        In production, a link is mailed (202), and *Confirm Registration* with its token creates the
+        company. If the address has an account, the response is the same, but the mail says so. In
+        development, the company is created at once: 201, or 409 `email_taken`.
 
         403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
         email address, and 20 from an IP address; then 429 with `Retry-After`.
         """
-        client = registrations.ask(body, address=current_address())
+        client = registrations.register(body, address=current_address())
         if client is None:
             return json_response(client_shapes.RegistrationPending(), 202)
         return json_response(client_shapes.ClientDto.from_row(client), 201)
@@ -53,12 +52,12 @@ class ClientViewSet(TenantViewSet):
     def confirm_registration(
         self, body: client_shapes.ConfirmRegistrationRequest
     ) -> client_shapes.ClientDto:
-        """Create the company for which a link was mailed. Its owner can sign in afterwards.
+        """Create the company that a mailed link confirms. Its owner can then sign in.
 
         The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
-        `password` is not the password of the registration, 409 `email_taken` if the address now has
-        an account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address; then
-        429 with `Retry-After`.
+        `password` is not the one given at registration, 409 `email_taken` if the address now has an
+        account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address; then 429
+        with `Retry-After`.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)
@@ -69,12 +68,12 @@ class ClientViewSet(TenantViewSet):
     def resend_registration(self, body: client_shapes.ResendRegistrationRequest) -> None:
         """Mail a new link for the latest registration of an address.
 
-        The response is the same whether or not there is one. The previous link becomes invalid. A
-        registration is kept for three days. Each request counts towards the limits of *Register
-        Trial*. 403 `registration_closed` if only the platform's staff add companies; 503
-        `mail_not_configured` if the platform has no mail server.
+        The response is the same if there is none. The previous link becomes invalid. A registration
+        is kept for three days. Requests count towards the limits of *Register Trial*. 403
+        `registration_closed` if only the platform's staff add companies; 503 `mail_not_configured`
+        if the platform has no mail server.
         """
-        registrations.ask_again(email=body.email, address=current_address())
+        registrations.request_new_link(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:
@@ -83,10 +82,10 @@ class ClientViewSet(TenantViewSet):
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
     def store_socialnet_token(self, body: client_shapes.SocialnetAccessToken) -> None:
-        """Store a person's access token at socialnet for your company, in place of an earlier one.
+        """Store a person's socialnet access token for your company, replacing any earlier one.
 
-        *Client Messenger List Pages* and *Client Messenger Connect Page* use it. It is encrypted,
-        no operation returns it, and it is not checked until it is used.
+        *Client Messenger List Pages* and *Client Messenger Connect Page* use it. It is stored
+        encrypted, never returned, and not checked until it is used.
         """
         clients.store_channel_access_token(
             self.client, channel="socialnet", by=self.user, **dict(body)
@@ -96,18 +95,17 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
-        """Get your company's plan, the credits that are left, and those used in this period.
+        """Get your company's plan, the credits left, and those used in this period.
 
-        `credits_left` may be more than `credits_included`, since top-ups are added and unused
-        credits stay when a period ends; `credits_used` then begins at 0.
+        `credits_left` may exceed `credits_included`, since top-ups are added and unused credits are
+        kept. `credits_used` restarts at 0 in each period.
         """
         return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
-        """Order credits. The response has no payment link: the credits are added when the
-        platform's staff or its payment provider confirms the payment, which *Get Credit Order*
-        shows.
+        """Order credits. They are added when the platform's staff or its payment provider confirms
+        the payment; *Get Credit Order* shows the status. The response has no payment link.
 
         Repeating a `reference` returns the existing order; with another amount it is a 409
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
@@ -143,12 +141,12 @@ class SubscriptionViewSet(TenantViewSet):
         """Report that an order was paid or refused. The platform's payment provider calls this;
         your integration does not.
 
-        The request is signed like Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+        The request is signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`,
         `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`. 403 `wrong_signature` if the signature
         is missing, wrong or more than five minutes old; 503 `payments_not_configured` if no secret
-        is set, `client_frozen` while the company is being moved. Repeating a report changes
-        nothing. 409 `order_closed` if the order was closed with the other status; 409
-        `payment_differs` if the amount or reference is not the order's.
+        is set, `client_frozen` while the company is being moved. 409 `order_closed` if the order
+        was closed with the other status, `payment_differs` if the amount or reference is not the
+        order's. Repeating a report changes nothing.
         """
         credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 
@@ -156,8 +154,7 @@ class SubscriptionViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List your company's keys, newest first, including revoked ones. Their secrets are never
-        shown."""
+        """List your company's keys, newest first, including revoked ones, without their secrets."""
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
 
@@ -178,17 +175,15 @@ class ApiKeyViewSet(TenantViewSet):
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
         """Change a key's name, its limits or `mcp_write`; fields left out keep their value.
 
-        The change takes effect everywhere within a second. A revoked or expired key can be changed
-        too, and stays so. 422 if a secret key would get `daily_credits`, or a public key
-        `mcp_write`.
+        The change takes effect within a second. A revoked or expired key can be changed, but stays
+        revoked or expired. 422 for `daily_credits` of a secret key or `mcp_write` of a public key.
         """
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, api_key_id: int) -> None:
-        """Revoke a key. It stops working everywhere within a second. Revoking it again does
-        nothing."""
+        """Revoke a key. It stops working within a second. Revoking it again does nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)
 
 
@@ -202,9 +197,8 @@ class ConfigViewSet(TenantViewSet):
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that are in the body; the others keep their value.
 
-        Send the `version` that you read in order to detect changes by others: if somebody has
-        changed the settings since, nothing is changed, and the 409 `stale_version` has the current
-        `version`.
+        Send the `version` that you read to detect changes by others: if the settings have changed
+        since, nothing is changed, and the 409 `stale_version` contains the current `version`.
         """
         config = configs.get(self.client, client_id)
         return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
@@ -218,8 +212,8 @@ class EmailNotificationViewSet(TenantViewSet):
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
-        """Choose which notifications are mailed, and who gets them. Fields that are left out keep
-        their value."""
+        """Choose which notifications are mailed, and who gets them. Fields left out keep their
+        value."""
         row = mails.get_notification(self.client, client_id)
         return EmailNotificationRequest.copy_from(
             mails.update_notification(row, body, by=self.user)
@@ -235,8 +229,8 @@ class EmailNotificationViewSet(TenantViewSet):
     def test(self, client_id: int) -> TestedRecipients:
         """Send a test mail to the recipients now.
 
-        409 `no_recipients` if the notifications have none, 502 `mail_failed` if the mail server
-        does not accept the mail, 503 `mail_not_configured` if the platform has no mail server. At
+        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
+        the mail, 503 `mail_not_configured` if the platform has no mail server. At
         most 10 an hour; then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)

@@ -16,15 +16,15 @@ class SignInProviderViewSet(TenantViewSet):
     def update(self, body: SignInProviderDto) -> SignInProviderDto:
         """Set or change the OpenID provider at which your people sign in to the site.
 
-        Owners can sign in with it only if an owner made the latest change. Fields left out keep
-        their value, or get their default in a new provider; the secret is required for a new
-        issuer. The provider is not called until somebody signs in, so try it out.
+        Owners can sign in there only if an owner made the latest change. Fields left out keep their
+        value, or get their default in a new provider; a new issuer needs a secret. The provider is
+        not called until somebody signs in, so test it.
         """
         row = sign_in_providers.store(self.client, body=body, by=self.user)
         return sign_in_providers.described(row)
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Remove the provider and the links between people and their accounts there. People then
-        sign in by password again. Does nothing if your company has none."""
+        """Remove the provider and the links to people's accounts there. People then sign in by
+        password again. Does nothing if your company has none."""
         sign_in_providers.remove(self.client, by=self.user)

@@ -28,19 +28,19 @@ LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/fo
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
     def me(self) -> user_shapes.UserDto:
-        """Get the person whom the access token belongs to."""
+        """Get the person to whom the access token belongs."""
         return user_shapes.UserDto.from_row(self.user)
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
     def update_me(self, body: user_shapes.OwnUser) -> user_shapes.UserDto:
-        """Change your own name, language and picture, or set yourself as away; fields left out keep
+        """Change your name, language or picture, or whether you are away; fields left out keep
         their value."""
         return user_shapes.UserDto.from_row(users.update_own(self.user, body))
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
-        """Change your own password. Every sign-in ends, including this one: continue with the
-        tokens in the response, which lack `mcp:write`. You are notified by mail.
+        """Change your password. All your sign-ins end, including this one: continue with the tokens
+        in the response, which lack `mcp:write`. You are notified by mail.
 
         422 if `current_password` is wrong or you have no password, which counts as a failed
         sign-in: after 10 in 15 minutes, 429. 401 `provider_required` if your company requires
@@ -65,13 +65,13 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List your company's people, in the order in which they were added."""
+        """List your company's people, in the order they were added."""
         return page(User.objects.for_client(self.client), query, shape=user_shapes.UserDto.from_row)
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
-        """Disable or re-enable a person. Disabling signs them out everywhere at once and returns
-        their chats to the queue; re-enabling lets them sign in again.
+        """Disable or enable a person. Disabling signs them out everywhere at once and returns their
+        chats to the queue; enabling lets them sign in again.
 
         Only an owner may disable or enable an owner; otherwise 403. The last owner cannot be
         disabled: 409 `last_owner`.
@@ -81,7 +81,7 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
     def reset_password(self, user_id: int, body: user_shapes.UserPassword) -> None:
-        """Set a person's password. It signs them out everywhere, and they are told by mail.
+        """Set a person's password. They are signed out everywhere and notified by mail.
 
         Only an owner may set an owner's password; otherwise 403.
         """
@@ -133,9 +133,8 @@ class TokenViewSet(TenantViewSet):
     def revoke(self, request: HttpRequest, body: user_shapes.RevokeTokenRequest) -> None:
         """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
 
-        With the form of RFC 7009, end the sign-in that the form's `token` belongs to, which may be
-        an access or a refresh token; then no `Authorization` header is needed. Another person's
-        token changes nothing.
+        With the form of RFC 7009, end the sign-in of its `token`, an access or refresh token; the
+        header `Authorization` is not needed then. Another person's token changes nothing.
         """
         tokens.revoke(body.token or bearer_token(request), by=self.user)
 
@@ -145,8 +144,8 @@ class PasswordResetViewSet(TenantViewSet):
     def request_reset(self, body: user_shapes.ForgotPasswordRequest) -> None:
         """Mail a link to choose a new password, if the address has an account.
 
-        The response is the same whether or not it has one. The link works once, for an hour, and
-        makes links that are older than ten minutes invalid. At most 5 requests an hour for an
+        The response is the same if it has none. The link works once, for an hour, and makes links
+        older than ten minutes invalid. At most 5 requests an hour for an
         email address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
         """
         passwords.request_reset(email=body.email, address=current_address())
@@ -157,14 +156,14 @@ class PasswordResetViewSet(TenantViewSet):
     def verify(self, body: user_shapes.VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
 
-        After 6 wrong tokens in 15 minutes from one IP address: 429, even for a right token, which
-        becomes invalid.
+        After 6 wrong tokens in 15 minutes from one IP address: 429, and even a right token becomes
+        invalid.
         """
         passwords.check_reset(token=body.token, address=current_address())
 
     @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
     def reset(self, body: user_shapes.ResetPasswordRequest) -> None:
-        """Set the password of the person to whom the link was sent. It signs them out everywhere.
+        """Set the password of the person to whom a link was mailed. They are signed out everywhere.
 
         400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
         limit of *Verify Reset Token*. 503 `client_frozen` while the company is being moved.

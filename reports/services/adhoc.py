@@ -23,8 +23,7 @@ from reports.shapes import adhoc as shapes
 # The maximum number of options offered for one filter.
 _MAX_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
-# The rows of a page, the totals of the whole table, and the cursor of the next page; None if there
-# is no next page.
+# The rows of a page, the totals of the whole table, and the cursor of the next page, if any.
 _TablePage = tuple[list[Row], Row, str | None]
 
 
@@ -72,23 +71,22 @@ def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySe
 
 
 def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-    """The filter options for the conversations of a period, each with its number of
-    conversations."""
+    """The values to filter a period's conversations by, each with its number of conversations."""
     rows = in_period(client, periods.resolve(client, query))
     return shapes.AdhocFilterOptions(
-        bots=_numbered(rows, "bot_id", "bot__bot_name"),
-        assignees=_numbered(rows, "assignee_id", "assignee__full_name"),
-        channels=_counted(rows, "channel"),
-        statuses=_counted(rows, "status"),
-        tags=_counted(rows.annotate(tag=Func(F("tags"), function="unnest")), "tag"),
-        sentiments=_counted(rows, "sentiment"),
-        languages=_counted(rows, "language"),
-        ended_by=_counted(rows, "ended_by"),
-        countries=_counted(rows, "location__country"),
+        bots=_named_options(rows, "bot_id", "bot__bot_name"),
+        assignees=_named_options(rows, "assignee_id", "assignee__full_name"),
+        channels=_options(rows, "channel"),
+        statuses=_options(rows, "status"),
+        tags=_options(rows.annotate(tag=Func(F("tags"), function="unnest")), "tag"),
+        sentiments=_options(rows, "sentiment"),
+        languages=_options(rows, "language"),
+        ended_by=_options(rows, "ended_by"),
+        countries=_options(rows, "location__country"),
     )
 
 
-def _counted(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOption]:
+def _options(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOption]:
     counts = rows.values_list(column).annotate(chats=Count("pk", distinct=True))
     return [
         shapes.FilterOption(value=str(value), label=str(value), chats=chats)
@@ -97,7 +95,9 @@ def _counted(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOpt
     ]
 
 
-def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shapes.NumberedOption]:
+def _named_options(
+    rows: QuerySet[Conversation], column: str, name: str
+) -> list[shapes.NumberedOption]:
     counts = rows.exclude(**{column: None}).values_list(column, name).annotate(chats=Count("pk"))
     return [
         shapes.NumberedOption(id=pk, name=label or "", chats=chats)
@@ -112,12 +112,12 @@ def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.Adhoc
     """A page of a report's table, and the totals of the whole table."""
     period = periods.resolve(client, param)
     chosen = choose(client, param, period)
-    find = _groups if param.group_by else _chats
-    rows, totals, next_cursor = find(chosen, param, period)
+    table_page = _groups if param.group_by else _chats
+    rows, totals, next_cursor = table_page(chosen, param, period)
     return shapes.AdhocReport(
         columns=columns_of(param),
         rows=readable(client, param, rows),
-        totals=_plain(totals),
+        totals=_json_values(totals),
         next_cursor=next_cursor,
     )
 
@@ -140,8 +140,7 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
 def readable(
     client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
-    """The rows with their columns in order and with the names of bots and agents, as JSON
-    values."""
+    """The rows as JSON values, with their columns in order and the names of bots and agents."""
     names = {
         f"{kind}_name": names_of(client, kind, {row[kind] for row in rows if row.get(kind)})
         for kind in ("bot", "agent")
@@ -153,7 +152,7 @@ def readable(
             for name in order
             for value in [row.get(name)]
         }
-        for row in map(_plain, rows)
+        for row in map(_json_values, rows)
     ]
 
 
@@ -164,24 +163,24 @@ def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
     return dict(rows.values_list("pk", name)) if ids else {}
 
 
-def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
-    """The totals of the same report for the preceding period."""
+def previous_totals(client: Client, param: shapes.AdhocQuestion) -> Row:
+    """The report's totals for the preceding period."""
     period = periods.resolve(client, param).before
     chosen = choose(client, param, period)
     tables = {"totals": chat_sql.Table(param.metrics)}
-    return _plain(chat_sql.tables(chosen, tables, zone=period.zone)["totals"][0])
+    return _json_values(chat_sql.tables(chosen, tables, zone=period.zone)["totals"][0])
 
 
 def page_of_chats(
     chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
 ) -> QuerySet[Conversation]:
-    """At most `limit` of the chosen conversations, ordered by the time when they were created.
-    `after` is the `created_at` and the id of the last conversation of the previous page."""
+    """At most `limit` of the chosen conversations, by creation time. `after` is the `created_at`
+    and the id of the previous page's last conversation."""
     sign, lookup = ("-", "lt") if newest_first else ("", "gt")
     if after:
         at, pk = after
-        is_later = Q(**{f"created_at__{lookup}": at}) | Q(created_at=at, **{f"pk__{lookup}": pk})
-        chosen = chosen.filter(is_later)
+        is_next = Q(**{f"created_at__{lookup}": at}) | Q(created_at=at, **{f"pk__{lookup}": pk})
+        chosen = chosen.filter(is_next)
     return chosen.order_by(f"{sign}created_at", f"{sign}pk")[:limit]
 
 
@@ -240,12 +239,12 @@ def metric_column(name: str) -> shapes.ReportColumn:
     return shapes.ReportColumn(name=name, label=formatting.label(name), type="number", unit=unit)
 
 
-def _plain(row: Row) -> Row:
-    """The row with JSON values: dates and times become text."""
-    return {name: _value(value) for name, value in row.items()}
+def _json_values(row: Row) -> Row:
+    """The row with dates and times as text."""
+    return {name: _json_value(value) for name, value in row.items()}
 
 
-def _value(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return iso(value)
     return value.isoformat() if isinstance(value, date) else value

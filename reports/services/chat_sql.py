@@ -1,8 +1,7 @@
-"""Figures of conversations in SQL: facts about each conversation, and metrics that are computed
-from the facts.
+"""Figures of conversations in SQL: facts about each conversation, and metrics computed from facts.
 
-Values are passed as parameters. Names of columns come from this module, and the API's shapes accept
-only known names for `sort`. So no part of a request can inject SQL.
+No request can inject SQL: values are passed as parameters, names of columns come from this module,
+and the API's shapes accept only known names for `sort`.
 """
 
 import logging
@@ -57,8 +56,8 @@ _FACTS = {
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
     "rating": "feedback.rating",
-    # What messaging providers charged for the conversation's messages, by category: the number of
-    # messages, and their cost if it is known.
+    # What messaging providers charged for: the number of messages by category, and their cost if
+    # known.
     "charges": """(SELECT jsonb_object_agg(charge.category, charge) FROM (
         SELECT metadata #>> '{pricing,category}' AS category,
             sum((metadata #>> '{pricing,charged}')::int) AS messages,
@@ -94,8 +93,8 @@ def _percentile(share: str, of: str) -> str:
     return f"percentile_cont({share}) WITHIN GROUP (ORDER BY {of})"
 
 
-def _times(name: str) -> dict[str, str]:
-    """The metrics of the duration in the column `name`."""
+def _duration_metrics(name: str) -> dict[str, str]:
+    """Metrics of the duration in a column."""
     return {
         f"{name}_p50": _percentile("0.5", name),
         f"{name}_p90": _percentile("0.9", name),
@@ -103,7 +102,7 @@ def _times(name: str) -> dict[str, str]:
     }
 
 
-# The metrics in `PageMetric`, and those that only the overview has.
+# The metrics in `PageMetric`, and those of the overview alone.
 _METRICS: dict[str, str] = {
     "chats": "count(*)",
     "messages": "coalesce(sum(messages), 0)::bigint",
@@ -113,10 +112,10 @@ _METRICS: dict[str, str] = {
     "handed_off": "count(*) FILTER (WHERE handed_off)",
     "ended": "count(*) FILTER (WHERE status = 'ended')",
     "open": "count(*) FILTER (WHERE status <> 'ended')",
-    **_times("first_response"),
-    **_times("bot_response"),
-    **_times("person_response"),
-    **_times("resolution"),
+    **_duration_metrics("first_response"),
+    **_duration_metrics("bot_response"),
+    **_duration_metrics("person_response"),
+    **_duration_metrics("resolution"),
     "rating_mean": "avg(rating)::float8",
     "rating_count": "count(rating)",
     "sentiment_positive": "count(*) FILTER (WHERE sentiment = 'positive')",
@@ -133,7 +132,7 @@ _JOIN_CHARGE_SUM = """ LEFT JOIN LATERAL (
         'cost', sum((value ->> 'cost')::numeric)) AS value
     FROM jsonb_each(charges)
 ) charge ON true"""
-# The decimal places of figures that do not have three. A message may cost less than a cent.
+# The decimal places of figures, if not three. A message may cost less than a cent.
 _DECIMALS = {"message_cost": 6}
 _CHARGE_METRICS = {"charged_messages", "message_cost"}
 # The columns of a report with a row for each conversation: name, heading, type, unit, SQL.
@@ -175,42 +174,38 @@ def chats(chosen: QuerySet[Conversation], *, zone: str, newest_first: bool) -> l
 
 @dataclass(frozen=True)
 class Table:
-    """A request for a table with a row of figures for each group of conversations. Without
-    `group_by`, the table has one row of totals."""
+    """A table with a row of figures for each group of conversations or, without `group_by`, one row
+    of totals."""
 
     metrics: Sequence[str]
     group_by: Sequence[Grouping] = ()
     sort: str | None = None
     skip: int = 0
     limit: int | None = None
-    # Whether only conversations that were handed over count.
+    # Counts only conversations that were handed over.
     is_handed_off: bool = False
 
 
 def tables(
-    chosen: QuerySet[Conversation], wanted: Mapping[str, Table], *, zone: str
+    chosen: QuerySet[Conversation], named_tables: Mapping[str, Table], *, zone: str
 ) -> dict[str, list[Row]]:
-    """Several tables of figures of the chosen conversations, by name.
-
-    One statement computes all tables, so that each conversation is read only once. Dates are
-    strings in the result.
-    """
+    """The rows of several tables, by name, with dates as strings. One statement computes them all,
+    so that each conversation is read only once."""
     columns = [
         f"(SELECT coalesce(json_agg(line), '[]') FROM ({_table_sql(table)}) line) AS {name}"
-        for name, table in wanted.items()
+        for name, table in named_tables.items()
     ]
     (result,) = _rows(chosen, zone, f"SELECT {', '.join(columns)}")
     return {name: [_rounded_row(row) for row in rows] for name, rows in result.items()}
 
 
-def each_row(chosen: QuerySet[Conversation], table: Table, *, zone: str) -> Iterator[Row]:
-    """The rows of a table one by one, for a file. Rows that have not been read yet stay in the
-    database."""
+def stream_rows(chosen: QuerySet[Conversation], table: Table, *, zone: str) -> Iterator[Row]:
+    """The rows of a table one by one, for a file; they are never all in memory."""
     return _rows(chosen, zone, _table_sql(table), chunked=True)
 
 
 def count_groups(chosen: QuerySet[Conversation], *, zone: str, group_by: Sequence[Grouping]) -> int:
-    """The number of groups into which `group_by` divides the chosen conversations."""
+    """The number of groups of the chosen conversations."""
     groups = _table_sql(Table((), group_by))
     (row,) = _rows(chosen, zone, f"SELECT count(*) AS groups FROM ({groups}) grouped")
     return int(row["groups"])
@@ -242,10 +237,8 @@ def _table_sql(table: Table) -> str:
 def _rows(
     chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
 ) -> Iterator[Row]:
-    """The rows of a statement over `facts`. Floats are rounded to three decimals, and costs to six.
-
-    Only the facts that occur in the statement are computed.
-    """
+    """The rows of a statement over `facts`, of which only those in the statement are computed.
+    Floats are rounded to three decimals, and costs to six."""
     chats, parameters = chosen.values(*_COLUMNS).query.sql_with_params()
     used = set(re.findall(r"\w+", sql))
     columns = ", ".join(f"{fact} AS {name}" for name, fact in _FACTS.items() if name in used)
@@ -258,8 +251,8 @@ def _rows(
 
 
 def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
-    """A cursor over the result of a statement, which runs on the replica if that is usable, and
-    otherwise on the primary database."""
+    """A cursor over the result of a statement, run on the replica if it is usable, otherwise on the
+    primary database."""
     alias = replica.alias()
     if alias != replica.PRIMARY:
         try:

@@ -255,7 +255,7 @@ def _groups(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[chat_sql.Row]]:
     table = chat_sql.Table(param.metrics, param.group_by, param.sort)
-    rows = chat_sql.each_row(chosen, table, zone=zone)
+    rows = chat_sql.stream_rows(chosen, table, zone=zone)
     while page := list(islice(rows, _PAGE_ROWS)):
         yield page
 

@@ -1,5 +1,4 @@
-"""Failures of all kinds, grouped by cause. Each group has a link to its rows, and some groups can
-be retried."""
+"""Failures of all kinds, grouped by cause. Each group links to its rows; some can be retried."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -31,11 +30,11 @@ from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import deliveries, endpoints
 
-# For how long messages that could not be sent are listed.
+# How long messages that could not be sent are listed.
 _SENDS_LISTED_FOR = timedelta(days=7)
-# Inbound items that wait longer are overdue: normally they are processed within seconds.
+# Inbound items that wait longer are overdue; most are processed within seconds.
 _MAX_INBOUND_WAIT = timedelta(minutes=1)
-# For how long after a retry the page refreshes itself in order to show the results.
+# How long after a retry the page refreshes itself to show the results.
 _REFRESHES_FOR = timedelta(minutes=2)
 # The maximum number of rows that one click retries; another click retries the next rows.
 MAX_RETRIED = 500
@@ -45,8 +44,7 @@ MAX_COUNTED = 100
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of failure: which rows failed, how to describe the causes, and how to retry the
-    rows."""
+    """A kind of failure: the failed rows, and how to describe their causes and retry them."""
 
     title: str
     rows: Callable[[], QuerySet[Any]]
@@ -54,20 +52,20 @@ class Kind:
     cause: tuple[str, ...]
     words: Callable[..., str]
     link: Callable[..., str]
-    # Retries a row, and returns whether it was retried. None: rows of this kind cannot be retried.
-    again: Callable[[Any], bool] | None = None
+    # Retries a row, and returns whether it was retried. None if rows cannot be retried.
+    retry: Callable[[Any], bool] | None = None
     # Returns the result of a retried row.
     result: Callable[[Any], "Result"] | None = None
-    # The relations of the row that `result` reads, which are prefetched.
+    # The relations that `result` reads, to prefetch.
     related: tuple[str, ...] = ()
     # The column with the time of the failure.
     at: str = "created_at"
     # The label of the link to a group's rows.
-    look: str = gettext_noop("View")
+    link_label: str = gettext_noop("View")
 
     @property
     def model(self) -> type[Any]:
-        """The model of the rows. Its admin page decides who may read the rows."""
+        """The model of the rows; its admin page decides who may read them."""
         return self.rows().model
 
 
@@ -80,7 +78,7 @@ class Failure:
     count: int
     latest_at: datetime | None
     link: str
-    # The values of the group's columns, which identify the group for a retry.
+    # The values of the group's columns, by which a retry finds the group.
     values: list[str]
 
 
@@ -110,14 +108,13 @@ class RetryResults:
         return is_recent and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
     @property
-    def is_well(self) -> bool:
-        """Whether all rows succeeded."""
+    def all_succeeded(self) -> bool:
         return all(outcome == RetryOutcome.DONE for outcome, _, _ in self.results)
 
 
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
-    """The groups of failures of one kind, the largest groups first, but at most 100 groups. If
-    `client` is None, the failures of all clients count."""
+    """The failures of one kind, at most 100 groups, largest first. If `client` is None, those of
+    all clients."""
     owner = () if kind.model is Job else ("client_id", "client__name")
     rows = _of_client(kind.rows(), client).values(*owner, *kind.cause)
     groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
@@ -136,7 +133,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
 
 
 def count(kinds: Iterable[Kind], client: Client) -> int:
-    """The number of failed rows of these kinds, but at most `MAX_COUNTED`. Takes one statement."""
+    """The number of failed rows of these kinds, at most `MAX_COUNTED`. Takes one statement."""
     first, *others = (
         _of_client(kind.rows(), client).order_by().values_list(Value(1))[:MAX_COUNTED]
         for kind in kinds
@@ -144,17 +141,16 @@ def count(kinds: Iterable[Kind], client: Client) -> int:
     return len(first.union(*others, all=True)[:MAX_COUNTED])
 
 
-def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
-    """Retry the rows of a group, but at most `MAX_RETRIED`. Returns the ids of the retried rows."""
-    assert kind.again, "rows of this kind cannot be retried"
+def retry(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
+    """Retry up to `MAX_RETRIED` rows of a group, and return the ids of the retried rows."""
+    assert kind.retry, "rows of this kind cannot be retried"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
     rows = _of_client(kind.rows(), client).filter(**dict(zip(names, values, strict=True)))
-    return [str(row.pk) for row in rows.order_by("pk")[:MAX_RETRIED] if kind.again(row)]
+    return [str(row.pk) for row in rows.order_by("pk")[:MAX_RETRIED] if kind.retry(row)]
 
 
 def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> RetryResults:
-    """The results so far of the rows that were retried at the time `at`. Deleted rows are left
-    out."""
+    """The results so far of the rows retried at `at`, without rows deleted since."""
     assert kind.result, "rows of this kind cannot be retried"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
@@ -203,7 +199,7 @@ def _job_result(row: Job) -> Result:
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
-    rows = deliveries.failed_lately(DeliveryState.GAVE_UP)
+    rows = deliveries.recent_in(DeliveryState.GAVE_UP)
     return rows.filter(config__deleted_at=None, config__is_active=True)
 
 
@@ -247,8 +243,8 @@ def _inbound_words(name: str, count: int) -> str:
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts with overdue inbound items, each with the number of waiting items and the time
-    at which the oldest item arrived."""
+    """The accounts with overdue inbound items, each with the number of waiting items and the
+    arrival of the oldest."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     rows = ChannelConnection.objects.annotate(
@@ -267,16 +263,15 @@ def _endpoint(pk: Any) -> str:
 
 
 def job_words(name: str) -> str:
-    """What a job does, which is the first line of its docstring; the job's name in words if it has
-    none."""
+    """What a job does: the first line of its docstring, or else its name in words."""
     declared = registry.declared.get(name)
     first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
     return first.rstrip(".") or humanize_code(name)
 
 
-def list_path(page: str, **query: str) -> str:
-    """The path of a list on the site, with these filters."""
-    path = reverse(f"admin:{page}_changelist")
+def list_path(model: str, **query: str) -> str:
+    """The path of a model's list on the site, with these filters; `model` is `app_model`."""
+    path = reverse(f"admin:{model}_changelist")
     parameters = "&".join(f"{name}={value}" for name, value in query.items())
     return f"{path}?{parameters}" if parameters else path
 
@@ -336,7 +331,7 @@ KINDS = {
         lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
         lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
-        look=gettext_noop("Reconnect"),
+        link_label=gettext_noop("Reconnect"),
     ),
     "inbound": Kind(
         gettext_noop("Channels with unprocessed messages"),

@@ -26,10 +26,9 @@ from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MAX_QUESTIONS = 7, 14, 5
 _VIEW = gettext_lazy("View")
-# That somebody has dismissed the set-up steps is stored as a saved view with this name, which
-# belongs to no list.
+# Dismissed set-up steps are stored as a saved view with this name, which is not a list's.
 _STEPS = "steps"
-# The button labels of warnings, by code. Other warnings have the label "View".
+# The button labels of warnings by code; "View" for others.
 _VERBS = {
     "chats_unanswered": pgettext_lazy("verb", "Answer"),
     "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
@@ -50,7 +49,7 @@ _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 @dataclass(frozen=True)
 class Hint:
     """An item of the home page: something that needs attention, or a set-up step. `model` is the
-    model of the rows that the item is about."""
+    model of the rows in question."""
 
     words: str
     path: str
@@ -61,26 +60,26 @@ class Hint:
 
 
 def figures(client: Client) -> list[KpiCard]:
-    """The cards of the home page: waiting customers, the figures of the last seven days compared
-    with the seven days before, and credits."""
+    """The cards of the home page: waiting customers, the figures of the last seven days and the
+    seven days before, and credits."""
     week = _week(client)
     now, before, days = week.current, week.previous, week.series
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
-        _waiting(client),
+        _waiting_card(client),
         compared(
             "chats", now.chats, before.chats, path=chats, days=[day.chats for day in days],
             note=_last_week(formatting.number(before.chats)),
         ),
-        _solved(week, f"{chats}&answered_by=bot"),
-        _response(week, f"{chats}&answered_by=person"),
-        _rating(week),
-        _credits(client),
+        _resolved_card(week, f"{chats}&answered_by=bot"),
+        _response_card(week, f"{chats}&answered_by=person"),
+        _rating_card(week),
+        _credits_card(client),
     ]  # fmt: skip
 
 
-def two_weeks(client: Client) -> charts.Chart:
-    """A chart of the conversations of the last 14 days. Each bar links to the report of its day."""
+def conversations_chart(client: Client) -> charts.Chart:
+    """A chart of the last 14 days' conversations. Each bar links to the report of its day."""
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
     series = overview.compute(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
@@ -92,7 +91,7 @@ def two_weeks(client: Client) -> charts.Chart:
 
 
 def most_asked(client: Client) -> list[QuestionGroup]:
-    """The groups of unanswered questions that customers ask most, annotated with `question`."""
+    """The most frequent groups of unanswered questions, annotated with `question`."""
     rows = QuestionGroup.objects.for_client(client).filter(status=GroupStatus.OPEN)
     groups = question_groups.with_question(rows.select_related("bot"))
     return list(groups.order_by("-count", "-id")[:_MAX_QUESTIONS])
@@ -103,7 +102,7 @@ def _week(client: Client) -> ChatOverview:
     return overview.compute(client, PeriodQuery(date_from=first))
 
 
-def _solved(week: ChatOverview, path: str) -> KpiCard:
+def _resolved_card(week: ChatOverview, path: str) -> KpiCard:
     now, before = (formatting.share(part.bot_resolved, part.chats) for part in _both(week))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
@@ -112,7 +111,7 @@ def _solved(week: ChatOverview, path: str) -> KpiCard:
     )  # fmt: skip
 
 
-def _response(week: ChatOverview, path: str) -> KpiCard:
+def _response_card(week: ChatOverview, path: str) -> KpiCard:
     now, before = (part.person_response_seconds.p50 for part in _both(week))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
     note = note if before is not None else gettext("median")
@@ -120,7 +119,7 @@ def _response(week: ChatOverview, path: str) -> KpiCard:
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
-def _rating(week: ChatOverview) -> KpiCard:
+def _rating_card(week: ChatOverview) -> KpiCard:
     now, before = (part.rating_mean for part in _both(week))
     count = week.current.rating_count
     return compared(
@@ -159,9 +158,9 @@ def warnings(client: Client) -> list[Hint]:
 
 
 def _waiting_hints(client: Client) -> list[Hint]:
-    """A list with one item about waiting customers; empty if nobody is waiting. It is used when no
-    warning is about waiting customers, such as outside business hours."""
-    rows, path = _who_waits(client)
+    """One item about waiting customers, or none if nobody is waiting. It is used when no warning
+    mentions them, such as outside business hours."""
+    rows, path = _waiting_chats(client)
     count = rows.count()
     words = ngettext(
         "{count} customer is waiting for your team",
@@ -173,8 +172,8 @@ def _waiting_hints(client: Client) -> list[Hint]:
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
-    """An item for each of these kinds of failures that occurred, with the number of failures. If
-    `client` is None, the failures of all clients count."""
+    """An item for each of these kinds that has failures, with their number. If `client` is None,
+    the failures of all clients count."""
     counts = [
         (kind, sum(group.count for group in failures.of_kind(kind, client)))
         for kind in (failures.KINDS[name] for name in kinds)
@@ -192,20 +191,19 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
 
 
 def has_conversations(client: Client) -> bool:
-    """Whether the client has a conversation; previews by the team do not count."""
+    """Whether the client has a conversation that is not a preview by the team."""
     return Conversation.objects.for_client(client).filter(is_preview=False).exists()
 
 
 def dismiss_steps(by: User) -> None:
-    """Hide the set-up steps. If `by` is an owner or admin, they are hidden for everyone at the
-    client, otherwise only for `by`."""
+    """Hide the set-up steps: for everyone at the client if `by` is an owner or admin, otherwise
+    only for `by`."""
     saved_views.save(by, _STEPS, name=_STEPS, query="", is_shared=by.is_admin)
 
 
 def set_up_steps(client: Client, reader: User) -> list[Hint]:
-    """The set-up steps of a client, each with a flag that says whether it is done. Empty if the
-    steps were dismissed."""
-    if saved_views.seen_by(reader, _STEPS):
+    """A client's set-up steps; empty if they were dismissed."""
+    if saved_views.visible_to(reader, _STEPS):
         return []
     trained = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
@@ -233,18 +231,17 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]
 
 
-def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
-    """The open conversations whose customers are waiting for a person, and the path of their list.
-    A conversation may be assigned to an agent. The warnings about late answers count only some of
-    these conversations."""
+def _waiting_chats(client: Client) -> tuple[QuerySet[Conversation], str]:
+    """The open conversations whose customers are waiting for a person, assigned or not, and the
+    path of their list. Warnings about late answers count only some of them."""
     rows = Conversation.objects.for_client(client).filter(
         report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
     return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
 
 
-def _waiting(client: Client) -> KpiCard:
-    rows, path = _who_waits(client)
+def _waiting_card(client: Client) -> KpiCard:
+    rows, path = _waiting_chats(client)
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return KpiCard(
@@ -258,7 +255,7 @@ def _waiting(client: Client) -> KpiCard:
     return KpiCard(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
-def _credits(client: Client) -> KpiCard:
+def _credits_card(client: Client) -> KpiCard:
     account = Subscription.objects.get(client=client)
     return KpiCard(
         gettext("Credits"),
@@ -269,8 +266,8 @@ def _credits(client: Client) -> KpiCard:
 
 
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
-    """A note that says how long the credits last: when they run out at the current rate, or when
-    the trial ends if that is earlier. Empty if they last ten years."""
+    """When the credits run out at the current rate, or when the trial ends if that is earlier.
+    Empty if they last ten years."""
     if not account.is_active:
         return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:

@@ -1,9 +1,7 @@
-"""Stores figures of each conversation's messages in advance, so that reports need not read all
-messages.
+"""Stores figures of each conversation's messages, so that reports need not read all messages.
 
-Except by imports, after which `forget` deletes the figures, messages are only added at the end of a
-conversation. So the stored figures stay right, and a report only has to add the figures of later
-messages.
+Messages are only appended to a conversation, except by imports, after which `forget` deletes the
+figures. So stored figures stay right, and reports add those of later messages.
 """
 
 import uuid
@@ -16,8 +14,8 @@ from chats.models import Conversation
 from reports.models import ChatStats
 
 _BATCH_SIZE = 1000
-# The figures of the messages that the stored figures do not cover, without notes and welcomes.
-# `chat` is the conversation, and `kept` its stored figures, if there are any.
+# The figures of later messages than the stored figures cover, without notes and welcomes. `chat` is
+# the conversation, and `kept` its stored figures, if any.
 _LATER = """
 SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
     bool_or(sender_type = 'agent') AS has_agent,
@@ -46,8 +44,7 @@ CROSS JOIN LATERAL (SELECT
     least(kept.first_agent_message_at, later.first_agent_message_at) AS first_agent_message_at
 ) stats
 """
-# Updates the figures of the next batch of conversations. It skips conversations that are being
-# deleted.
+# Updates the figures of the next batch of conversations, except those being deleted.
 _STORE = f"""
 WITH chat AS MATERIALIZED (
     SELECT chat.id, chat.client_id, chat.last_seq
@@ -83,8 +80,8 @@ def update() -> None:
 
 
 def forget(chat_ids: Collection[uuid.UUID]) -> None:
-    """Delete the stored figures of these conversations, so that they are counted anew; in the
-    caller's transaction."""
-    # Waits until `update` has stored what it counts at this moment, and makes it skip these chats.
+    """Delete these conversations' stored figures in the caller's transaction, so that they are
+    counted again."""
+    # Waits for an `update` that is counting them, and makes later ones skip these conversations.
     list(Conversation.objects.filter(pk__in=chat_ids).order_by("pk").select_for_update())
     ChatStats.objects.filter(pk__in=chat_ids).delete()

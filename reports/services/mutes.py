@@ -1,4 +1,4 @@
-"""Muted warnings. While a warning is muted, it is listed but not shown on the home page."""
+"""Muted warnings, which are listed but not shown on the home page."""
 
 from datetime import datetime, timedelta
 
@@ -15,8 +15,8 @@ MAX_PERIOD = timedelta(days=30)
 
 
 def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User) -> None:
-    """Mute a kind of warning until the time `until`, or unmute it if `until` is None. 422 if the
-    time is not in the next 30 days."""
+    """Mute a kind of warning until `until`, or unmute it if that is None. 422 unless the time is
+    within the next 30 days."""
     now = timezone.now()
     if until and not now < until <= now + MAX_PERIOD:
         msg = f"A time within the next {MAX_PERIOD.days} days."

@@ -19,7 +19,7 @@ _ZONES_BY_ABBREVIATION = {
 
 @dataclass(frozen=True)
 class Period:
-    """A period from the start of one day to the end of another, in a time zone."""
+    """The days from `first` to `last`, inclusive, in a time zone."""
 
     first: date
     last: date
@@ -36,7 +36,7 @@ class Period:
 
     @property
     def before(self) -> "Period":
-        """The period of the same number of days that ends where this one begins."""
+        """The preceding period with the same number of days."""
         days = self.last - self.first + timedelta(days=1)
         return Period(self.first - days, self.first - timedelta(days=1), self.zone)
 

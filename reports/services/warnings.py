@@ -1,5 +1,5 @@
-"""Warnings about what needs attention now or soon, each with a link to the list of what caused it,
-such as conversations."""
+"""Warnings about what needs attention now or soon. Each links to a list of its causes, such as
+conversations."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,17 +28,15 @@ from webhooks.models import WebhookConfig
 from webhooks.services import endpoints
 
 _DAY = timedelta(days=1)
-# The warning about a token that the platform cannot renew begins this long before the token
-# expires. For other tokens, the warning begins halfway through the time in which the platform tries
-# to renew the token.
+# How long before a token expires its warning begins, if the platform cannot renew the token. For
+# other tokens, it begins halfway through the time in which the platform tries to renew them.
 _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _NOTICES_SHOWN_FOR = timedelta(days=7)
 _MAX_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
-# Warnings about these models are shown only to owners and admins, because only they may read the
-# rows.
+# Only owners and admins see warnings about these models, because only they may read the rows.
 _FOR_ADMINS = {WebhookConfig}
 
 
@@ -50,8 +48,8 @@ class Found:
     model: type[Any]
 
     @property
-    def place(self) -> tuple[bool, bool]:
-        """The sort key, which puts critical warnings first and muted warnings last."""
+    def sort_key(self) -> tuple[bool, bool]:
+        """Sorts critical warnings first and muted warnings last."""
         return self.warning.muted_until is not None, self.warning.severity != "critical"
 
 
@@ -71,10 +69,10 @@ class _Rule:
 
 def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
     """The client's warnings that this person may see."""
-    seen = (
+    visible = (
         item for item in list_for_client(client) if user.is_admin or item.model not in _FOR_ADMINS
     )
-    return shapes.WarningDashboard(warnings=[item.warning for item in seen])
+    return shapes.WarningDashboard(warnings=[item.warning for item in visible])
 
 
 def list_for_client(client: Client) -> list[Found]:
@@ -89,7 +87,7 @@ def list_for_client(client: Client) -> list[Found]:
                 mute.muted_until,
                 mute.muted_by.full_name,
             )
-    return sorted(warnings, key=lambda item: item.place)
+    return sorted(warnings, key=lambda item: item.sort_key)
 
 
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
@@ -128,7 +126,7 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The conversations in the queue, if they are more than one agent can take and the queue grew
+    """The conversations in the queue, if there are more than an agent's capacity and the queue grew
     in the last hour; otherwise none."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
@@ -326,8 +324,7 @@ _RULES = (
         gettext_noop(
             "Open the test run from the document's page, then publish or delete the document."
         ),
-        # Only documents whose test run has ended: they stay on hold until a person publishes or
-        # deletes them.
+        # Their test run has ended, so they stay on hold until a person publishes or deletes them.
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
         ),
@@ -374,8 +371,8 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
-    """When the credits will run out, if that is before the period ends; otherwise None. If the
-    period has no end, only the next seven days count."""
+    """When the credits will run out, if that is before the period ends or, if it has no end, within
+    seven days; otherwise None."""
     ends = credit_forecast.ends_at(account, now=now)
     return ends if ends and ends < (account.period_end or now + _CREDITS_END_SOON) else None
 

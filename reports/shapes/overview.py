@@ -1,4 +1,4 @@
-"""The shapes of the overview: figures of a client or a bot in a period and in the one before."""
+"""The shapes of the overview: figures of a client or bot in a period and the one before."""
 
 from pydantic import Field
 
@@ -6,15 +6,15 @@ from chatplatform.api.shapes import Shape
 
 
 class Times(Shape):
-    """Statistics of a duration, in seconds. All are null if no conversation has this duration."""
+    """Statistics of a duration, in seconds; null if no conversation has this duration."""
 
-    p50: float | None = Field(description="The median; null if there is none to measure.")
-    p90: float | None = Field(description="The 90th percentile; null if there is none to measure.")
-    mean: float | None = Field(description="The mean; null if there is none to measure.")
+    p50: float | None = Field(description="The median, or null.")
+    p90: float | None = Field(description="The 90th percentile, or null.")
+    mean: float | None = Field(description="The mean, or null.")
 
 
 class Sentiments(Shape):
-    """How many conversations have each sentiment."""
+    """The number of conversations with each sentiment."""
 
     positive: int = Field(description="Positive conversations.")
     neutral: int = Field(description="Neutral conversations.")
@@ -30,9 +30,7 @@ class Figures(Shape):
     messages: int = Field(
         description="Messages of customers, bots and agents in these conversations, whenever sent."
     )
-    customers: int = Field(
-        description="Customers of these conversations; one with several conversations counts once."
-    )
+    customers: int = Field(description="Customers of these conversations, each counted once.")
     bot_resolved: int = Field(
         description="Conversations that ended without a handover and without an answer from a"
         " person."
@@ -42,17 +40,17 @@ class Figures(Shape):
     open: int = Field(description="Conversations that are open or snoozed now.")
     first_response_seconds: Times = Field(
         description="From the conversation's start to the first message of the bot or an agent."
-        " Welcome messages and notes are no answers, here and below."
+        " Here and below, welcome messages and notes do not count."
     )
     bot_response_seconds: Times = Field(
         description="From the conversation's start to the bot's first message."
     )
     person_response_seconds: Times = Field(
         description="From the handover to an agent's first message; from the conversation's start"
-        " if there was no handover, or if the agent wrote before it."
+        " if there was no handover or the agent wrote before it."
     )
     resolution_seconds: Times = Field(
-        description="From the conversation's start to its end, for ended conversations."
+        description="From the start to the end of ended conversations."
     )
     rating_mean: float | None = Field(
         description="The mean of the ratings in stars, 1..5; null if there are none."
@@ -101,7 +99,7 @@ class BotFigures(PartFigures):
 
 
 class AgentFigures(PartFigures):
-    """The figures of the conversations whose present or last agent this is."""
+    """The figures of the conversations with this current or last agent."""
 
     agent_id: int | None = Field(
         description="The agent's id; null for conversations without an agent."
@@ -138,18 +136,18 @@ class HandoverFigures(PartFigures):
 
 
 class ChatOverview(Shape):
-    """The figures of a period, of the period before, and of the period's parts."""
+    """The figures of a period, of the one before, and of the period's parts."""
 
     current: Figures = Field(
-        description="The period. All figures, here and below, are of the conversations that began"
-        " in it, as they are now."
+        description="The period. All figures, here and below, are those of the conversations that"
+        " began in it, as they are now."
     )
     previous: Figures = Field(
-        description="The same figures for the same number of days just before the period: for"
-        " November, 2 to 31 October.",
+        description="The same number of days just before the period: for November, 2 to 31"
+        " October.",
     )
     series: list[DayFigures] = Field(
-        description="Every day of the period, including days without conversations."
+        description="All days of the period, including days without conversations."
     )
     by_hour: list[HourFigures] = Field(
         description="All 24 hours of the day, including hours without conversations."

@@ -16,12 +16,9 @@ WarningCode = Literal[
 
 
 class WarningSample(Shape):
-    """One of the items that a warning is about."""
+    """One of the items that a warning is about, such as a conversation, document or endpoint."""
 
-    id: str = Field(
-        description="The id of the conversation, document, endpoint or other item that the warning"
-        " is about."
-    )
+    id: str = Field(description="The item's id.")
     label: str = Field(
         description="The item's name, such as a conversation's code or a file's name.",
     )
@@ -39,38 +36,37 @@ class Warning(Shape):
         " `channel_token_expiring`: a channel must be connected again soon. `webhook_failing`: a"
         " webhook endpoint is failing or off. `training_failed`: documents could not be read."
         " `documents_held`: documents are not published because test questions failed."
-        " `functions_without_model`: functions that are never called, because their bot has no"
+        " `functions_without_model`: functions are never called, because their bot has no"
         " model. `model_errors`: the model has failed since yesterday. `credits_used_up`,"
         " `credits_low`, `credits_end_soon`: credits are used up, low, or will not last."
     )
     severity: Literal["critical", "warning"] = Field(
-        description="`critical`: customers get late answers or none already; `warning`: they may"
+        description="`critical`: customers already get late answers or none; `warning`: they may"
         " soon."
     )
     title: str = Field(description="The warning in English.")
     what_to_do: str = Field(description="What you can do about the warning, in English.")
     count: int = Field(
-        description="How many items the warning is about; for warnings about credits, how many"
-        " credits are left."
+        description="The number of items; for warnings about credits, the number of credits left."
     )
     since: Moment | None = Field(
-        None, description="Since when the oldest item has the problem; null if unknown."
+        None, description="Since when the oldest item has had the problem; null if unknown."
     )
     due_at: Moment | None = Field(
-        None, description="When the problem is expected to begin; null if it is there already."
+        None, description="When the problem is expected to begin; null if unknown."
     )
     samples: list[WarningSample] = Field(description="At most five of the items, oldest first.")
     link: str = Field(
-        description="The path of the site's page that lists the items; for `model_errors`, the"
-        " samples."
+        description="The path of the site's page that lists the items (for `model_errors`, the"
+        " samples) or, for warnings about credits, shows the plan."
     )
     muted_until: Moment | None = Field(
         None,
-        description="Until when the warning is muted, and so not shown on the site's home page;"
-        " null if it is not muted.",
+        description="Until when the warning is muted, and not shown on the site's home page. Null:"
+        " not muted.",
     )
     muted_by: str | None = Field(
-        None, description="The name of the person who muted the warning; null if it is not muted."
+        None, description="Who muted the warning; null if it is not muted."
     )
 
 
@@ -78,12 +74,12 @@ class WarningDashboard(Shape):
     """All current warnings."""
 
     warnings: list[Warning] = Field(
-        description="The warnings, critical ones first, muted ones last."
+        description="The warnings: critical ones first, muted ones last."
     )
 
 
 class MuteWarningDto(Shape):
-    """Mutes a warning for your company."""
+    """A warning to mute or unmute for your company."""
 
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
 

@@ -79,7 +79,7 @@ def page(request: HttpRequest) -> HttpResponse:
         param = shapes.PageReport.model_validate(form_values | {"limit": _ROWS})
         as_of = replica.as_of()
         report = adhoc.search(client, param)
-        before = adhoc.totals_before(client, param)
+        before = adhoc.previous_totals(client, param)
     except (ValidationError, ApiError) as exc:
         status = exc.status if isinstance(exc, ApiError) else 422
         context = _form(user, client, form_values) | {"problems": problems(exc)}
@@ -147,7 +147,7 @@ def _reports(
     and whether the report is on the page now."""
     saved = [
         (row.pk if may_delete else None, row.name, _form_values(QueryDict(row.query)))
-        for row, may_delete in saved_views.seen_by(user, _LIST_NAME)
+        for row, may_delete in saved_views.visible_to(user, _LIST_NAME)
     ]
     built_in = [(None, gettext(name), question) for name, question in _BUILT_IN]
     shown = {

@@ -1,4 +1,4 @@
-"""The overview page of a client for platform staff."""
+"""A client's overview page for platform staff."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from reports.services import home
 
 
 def page(request: HttpRequest, client_id: int) -> HttpResponse:
-    """A client's figures and warnings, and links to lists with only this client's rows."""
+    """A client's figures and warnings, and links to lists of its rows."""
     user = request.user
     assert isinstance(user, User), "only people can sign in to the site"
     if not user.is_superuser:
@@ -37,7 +37,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
             replace(warning, path=filtered(warning.path)) for warning in home.warnings(client)
         ],
         groups=[
-            # Not `items`, which in a template would be the dictionary's method.
+            # Not `items`: in a template, that would be the dictionary's method.
             {"title": group["title"], "pages": group["items"]}
             for group in navigation.for_client(request, client.pk)
         ],
@@ -46,8 +46,8 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
 
 
 def _path_for_staff(path: str) -> str:
-    """The path of a figure's link. Platform staff cannot open a client's plan page, so the list of
-    plans replaces it."""
+    """The path of a figure's link. The list of plans replaces the plan page, which platform staff
+    cannot open."""
     if path == reverse("admin:settings_plan"):
         return reverse("admin:identity_subscription_changelist")
     return path

@@ -1,7 +1,5 @@
-"""The site's command palette (Ctrl+K).
-
-It finds pages, bots, documents, people, customers and conversations that the viewer may see.
-"""
+"""The site's command palette (Ctrl+K), which finds pages, bots, documents, people, customers and
+conversations that the viewer may see."""
 
 import re
 import time
@@ -25,18 +23,18 @@ from chats.services.core import customers
 from chats.services.desk import inbox
 from identity.models import User
 
-# The maximum number of results of each kind; pages of the site are not limited.
+# The maximum number of results of each kind, except pages of the site.
 _MAX_RESULTS = 5
-# The minimum length of a search in messages, since the index needs three letters.
+# The minimum length of a search in messages: the index needs three letters.
 _MIN_LENGTH = 3
-# A text that may be the beginning of a conversation's code.
+# Matches what may be the beginning of a conversation's code.
 _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
 
 def page(request: HttpRequest) -> HttpResponse:
     """The results for the text typed so far, as HTML; for the inbox as JSON."""
     began = time.perf_counter()
-    # PostgreSQL's texts cannot contain NUL.
+    # Text in PostgreSQL cannot contain NUL.
     term = request.GET.get("s", "").replace("\0", "").strip()[:100]
     results = list(_results(request, term)) if term else []
     if request.headers.get("Accept") == "application/json":
@@ -70,7 +68,7 @@ def _results(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
     yield from _rows(request, User, named, "group", gettext("Teammate"))
     if client:
-        # The index is per client, so platform staff search in the list of customers.
+        # The index is per client, so platform staff must search the list of customers instead.
         matches = customers.search(client, term).order_by("-id").values("pk")[:_MAX_RESULTS]
         wanted = Q(pk__in=matches)
         yield from _rows(request, Customer, wanted, "person", gettext("Customer"))

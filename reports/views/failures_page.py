@@ -75,7 +75,7 @@ def _retry(request: HttpRequest, user: User) -> HttpResponse:
     if kind is None or not _may_retry(request, kind):
         raise Http404
     try:
-        ids = failures.try_again(kind, _client(request, user), request.POST.getlist("value"))
+        ids = failures.retry(kind, _client(request, user), request.POST.getlist("value"))
     except ValueError as exc:  # the values are not those of a group
         raise Http404 from exc
     retry = {"kind": request.POST["kind"], "ids": ids, "at": timezone.now().isoformat()}
@@ -109,7 +109,7 @@ def _may_retry(request: HttpRequest, kind: failures.Kind) -> bool:
     """Whether the viewer may retry rows of this kind: documents and websites if they may train
     bots, other rows if they are an admin."""
     model_admin = _model_admin(kind)
-    if kind.again is None or not model_admin.has_view_permission(request):
+    if kind.retry is None or not model_admin.has_view_permission(request):
         return False
     is_training = kind.model in {Document, WebUrl}
     may = model_admin.has_train_permission if is_training else model_admin.has_manage_permission

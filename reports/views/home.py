@@ -12,8 +12,8 @@ from reports.views.page_frame import viewer_of
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add figures, warnings and the set-up steps to the context of the home page; Unfold calls
-    this. Platform staff, who have no client, get the figures of all clients."""
+    """Add figures, warnings and set-up steps to the context of the home page; called by Unfold.
+    Platform staff get the figures of all clients."""
     client = getattr(request.user, "client", None)
     if client is None:
         return context | {"figures": platform.figures(), "warnings": platform.warnings()}
@@ -28,7 +28,7 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
         return client_context
     return client_context | {
         "figures": home.figures(client),
-        "chart": home.two_weeks(client),
+        "chart": home.conversations_chart(client),
         "width": charts.WIDTH,
         "height": charts.HEIGHT,
         "most_asked": home.most_asked(client),
@@ -43,6 +43,6 @@ def dismiss_steps(request: HttpRequest) -> HttpResponse:
 
 
 def _readable(request: HttpRequest, hints: list[home.Hint]) -> list[home.Hint]:
-    """The hints about kinds of rows that the viewer may see."""
+    """The hints about rows that the viewer may see."""
     site = admin.site
     return [hint for hint in hints if site.get_model_admin(hint.model).has_view_permission(request)]

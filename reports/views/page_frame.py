@@ -17,9 +17,9 @@ from identity.models import Client, User
 from reports.services import periods
 from reports.shapes.adhoc import PeriodQuery
 
-# The Content-Security-Policy of report pages. A report itself has no script, but the site's menus
-# use Alpine, which evaluates code in attributes; the command palette sends requests to our own
-# host; and the theme has inline styles and icons.
+# The Content-Security-Policy of report pages. The site's menus use Alpine, which evaluates code in
+# attributes; the command palette sends requests to this host; and the theme has inline styles and
+# icons.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none';"
@@ -50,7 +50,7 @@ _NAMED = re.compile(rf"\b({'|'.join(FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
-    """The viewer and their client; a 403 for platform staff, who have no client."""
+    """The viewer and their client; 403 for platform staff, who have no client."""
     user = request.user
     if not isinstance(user, User) or user.client is None:
         raise PermissionDenied("Reports belong to a client: sign in as a member of its team.")
@@ -60,7 +60,7 @@ def viewer_of(request: HttpRequest) -> tuple[User, Client]:
 def show(
     request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """A report page; `as_of` in the context says how current the page's data is."""
+    """Render a report page. `as_of` in the context is the time of the page's data."""
     user, client = viewer_of(request)
     site: Any = admin.site
     shared = {"client": client, "may_write": user.role != "viewer"} | context
@@ -75,11 +75,8 @@ def show(
 def entered_dates(
     client: Client, form_values: dict[str, Any]
 ) -> tuple[PeriodQuery, dict[str, Any]]:
-    """The requested period, and its days for the form.
-
-    If the days are invalid, they stay in the form as they were entered, and the period is the
-    default one.
-    """
+    """The requested period, and its days for the form. Invalid days stay in the form as entered,
+    and the period is the default one."""
     dates: dict[str, Any] = {name: form_values[name] for name in _DAYS if name in form_values}
     try:
         query = PeriodQuery.model_validate(dates)
@@ -90,7 +87,7 @@ def entered_dates(
 
 
 def problems(exc: ValidationError | ApiError) -> list[str]:
-    """The reasons why a report is refused, with the labels of the fields."""
+    """The reasons why a report is refused, with the fields' labels instead of their names."""
     reasons = []
     for place, words in refusals(exc):
         field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
@@ -100,6 +97,6 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
 
 
 def path_to(page: str, query: dict[str, Any] | None = None) -> str:
-    """The path of a report page with its query."""
+    """The path of a report page."""
     parameters = f"?{urlencode(query, doseq=True)}" if query else ""
     return reverse(f"reports_{page}") + parameters

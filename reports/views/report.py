@@ -34,7 +34,7 @@ def _person_or_link(request: HttpRequest) -> Caller | None:
     return Principal(reader.client, user=reader)
 
 
-# So that a browser can open the link of an export.
+# A link's signature replaces the token, so that a browser can open the link of an export.
 BEARER_OR_LINK = Access(("bearer",), _person_or_link, BEARER_ANY_ROLE.rights)
 
 
@@ -73,8 +73,8 @@ class AdhocReportViewSet(TenantViewSet):
         """Get a row of figures for each group or, without groups, a row for each conversation; and
         the totals of all conversations.
 
-        `metrics` in the body says what each figure means. An unknown group, metric or order is a
-        422 that lists the known ones. A conversation belongs to the period in which it was created.
+        `metrics` describes the figures. An unknown group, metric or order is a 422 that lists the
+        known ones. A conversation belongs to the period in which it was created.
         """
         return adhoc.search(self.client, body)
 
@@ -88,11 +88,11 @@ class AdhocReportViewSet(TenantViewSet):
         """Export the table of `POST /report/adhoc/search` as a file: a row of column names, then
         the conversations or groups.
 
-        No spreadsheet reads a cell as a formula. With up to 10,000 rows, the response is a 200 with
-        the file. With more, a worker writes the file and the response is a 202: repeat *Get Export*
-        with its `id` until it returns the file, which is kept for a day. 422 for an unknown column,
-        or for more rows than an XLSX sheet can have (1,048,575); 409 `too_many_exports` while your
-        company has 20 exports of that size.
+        Cells are never formulas. With up to 10,000 rows, the response is a 200 with the file. With
+        more, a worker writes the file and the response is a 202: repeat *Get Export* with its `id`
+        until it returns the file, which is kept for a day. 422 for an unknown column, or for more
+        rows than an XLSX sheet can have (1,048,575); 409 `too_many_exports` while your company has
+        20 exports of that size.
         """
         exported = exports.start(self.client, body, by=self.user)
         if isinstance(exported, Export):
@@ -107,10 +107,10 @@ class AdhocReportViewSet(TenantViewSet):
         """Get a large export: a 202 with its progress until it is written, then a 200 with the
         file.
 
-        Everybody in your company may get it, not only who requested it. With the `signature` of its
-        `url`, no access token is needed: the link acts for the person who got it, until the export
-        expires, and as long as that person may sign in (otherwise 401). 409 `export_failed` if the
-        file could not be written; 404 once the export has expired.
+        Everybody in your company may get it. With the `signature` of its `url`, no access token is
+        needed: the link acts for the person who got it, until the export expires or that person may
+        no longer sign in (then 401). 409 `export_failed` if the file could not be written; 404 once
+        the export has expired.
         """
         return _response(exports.get(self.client, export_id), self.user)
 
@@ -121,8 +121,8 @@ class OverviewViewSet(TenantViewSet):
         """Get your company's figures for a period of at most 366 days, and for the period before.
 
         A conversation belongs to the period in which it was created; previews are not counted.
-        Durations are elapsed time, also outside business hours. Each is measured only in the
-        conversations that have it: its statistics are null if none has it.
+        Durations include time outside business hours. Each is measured only in the conversations
+        that have it, and null if none has it.
         """
         return overview.compute(self.client, query)
 
@@ -130,7 +130,7 @@ class OverviewViewSet(TenantViewSet):
     def of_bot(self, bot_id: int, query: shapes.PeriodQuery) -> ChatOverview:
         """Get the figures of a bot for a period of at most 366 days, and for the period before.
 
-        They are those of `GET /report/chat-overview`, but only of the bot's conversations.
+        They are those of `GET /report/chat-overview`, for the bot's conversations only.
         """
         return overview.compute(self.client, query, bot=bots.get(self.client, bot_id))
 
@@ -140,9 +140,8 @@ class WarningViewSet(TenantViewSet):
     def dashboard(self, query: shapes.NoQuery) -> WarningDashboard:
         """List what needs attention now or soon, and what to do about it.
 
-        Only owners and admins see warnings about webhook endpoints. `due_at` is when something is
-        expected to happen, such as the end of the credits if their use goes on as in the last seven
-        days.
+        Only owners and admins see warnings about webhook endpoints. `due_at` is an expected time,
+        such as when credits run out if they are used as fast as in the last seven days.
         """
         return warnings.dashboard(self.client, self.user)
 

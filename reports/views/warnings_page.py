@@ -15,14 +15,13 @@ from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
 from reports.views.page_frame import path_to, show, viewer_of
 
-# The numbers of days for which a warning can be muted, and the labels of the buttons. Any other
-# value unmutes it.
+# The days for which a warning can be muted, and the labels of the buttons. Other values unmute it.
 _DAYS = {"1": gettext_noop("1 day"), "7": gettext_noop("1 week"), "30": gettext_noop("30 days")}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """The page of warnings. For owners and admins, POST mutes or unmutes one."""
+    """The page of warnings. With POST, owners and admins mute or unmute one."""
     user, client = viewer_of(request)
     if request.method != "POST":
         context = {

@@ -1,4 +1,4 @@
-"""Test, retry, replay, give up and purge deliveries."""
+"""Tests, retries, replays, gives up and purges deliveries."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -20,20 +20,17 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# How overdue a retry may be for `latest_failure` to find it. Retries become overdue during the
-# circuit breaker's pauses, which are shorter unless a `Retry-After` asks for more.
+# How overdue a retry may be for `latest_failure` to find it: longer than the circuit breaker's
+# pauses, unless a `Retry-After` extends them.
 _FAILURE_LOOKBACK = timedelta(minutes=5)
 # The health of an endpoint that works, or that was just created or switched on.
 HEALTHY: dict[str, Any] = {
     "consecutive_failures": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
 MAX_TESTS_PER_MINUTE = 6
-# How far back `failed_lately` searches. Deliveries are kept longer, but older failures are not
-# shown.
-_FAILED_WITHIN = timedelta(days=7)
-
-
-# The events of a replay are counted exactly up to this number.
+# How far back `recent_in` searches. Deliveries are kept longer, but older failures are not shown.
+_RECENT = timedelta(days=7)
+# The number up to which the events of a replay are counted exactly.
 MAX_COUNTED = 10_000
 
 
@@ -54,20 +51,20 @@ class EndpointDisabled(ApiError):
     detail = gettext_noop("This webhook is off. Turn it on first.")
 
 
-def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
-    """The deliveries of the last seven days that are in these states, except tests."""
-    since = timezone.now() - _FAILED_WITHIN
+def recent_in(*states: DeliveryState) -> QuerySet[Delivery]:
+    """The deliveries of the last seven days in these states, except tests."""
+    since = timezone.now() - _RECENT
     return Delivery.objects.filter(created_at__gte=since, state__in=states, is_test=False)
 
 
 def queue_test(config: WebhookConfig) -> Delivery:
     """Queue a `webhook.test` event for this endpoint only; the dispatcher sends it at once.
 
-    429 if a test of the last minute has not ended, or if there were six in the last minute. So
-    tests of one slow receiver cannot delay the tests of others.
+    429 if a test of the last minute has not ended, or if there were six in the last minute, so that
+    tests of a slow receiver cannot delay others.
     """
     with transaction.atomic():
-        # The lock ensures that concurrent requests count each other's tests.
+        # Locked, so that concurrent requests see each other's tests.
         WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
         tests = Delivery.objects.filter(config=config, is_test=True)
         recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
@@ -79,10 +76,8 @@ def queue_test(config: WebhookConfig) -> Delivery:
 
 
 def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
-    """The latest failed attempt among the deliveries that wait for a retry; None if there is none.
-
-    Deliveries overdue by more than five minutes are skipped, so as not to read a long backlog.
-    """
+    """The latest failed attempt among the deliveries that wait for a retry, if any. Deliveries
+    overdue by more than five minutes are skipped: the backlog may be long."""
     retried = Delivery.objects.filter(
         config=config,
         is_test=False,
@@ -95,7 +90,7 @@ def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
 
 def replay(event: Event, config: WebhookConfig | None) -> None:
     """Queue an event again, with the same id, for one endpoint or for all active endpoints that
-    subscribe to its type. 409 if no such endpoint is active."""
+    subscribe to its type; 409 if there is no active one."""
     targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
     )
@@ -114,7 +109,7 @@ def replay(event: Event, config: WebhookConfig | None) -> None:
 
 
 def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """The number of events that a replay would send; the count stops at `MAX_COUNTED` + 1."""
+    """The number of events that a replay would send, counted up to `MAX_COUNTED` + 1."""
     until = (body.created_to or timezone.now()).isoformat()
     since = body.created_from.isoformat()
     return _in_range(config, since, until, body.state, body.type)[: MAX_COUNTED + 1].count()
@@ -123,10 +118,8 @@ def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest)
 def enqueue_replay(
     config: WebhookConfig, body: webhook_shapes.EventReplayRequest
 ) -> webhook_shapes.Replay:
-    """Enqueue a job that queues a range of events for an endpoint.
-
-    409 if the endpoint is off; 422 if the range is empty or begins more than 30 days ago.
-    """
+    """Enqueue a job that queues a range of events for an endpoint. 409 if the endpoint is off, 422
+    if the range is empty or begins more than 30 days ago."""
     if not config.is_active:
         raise EndpointDisabled
     now = timezone.now()
@@ -186,7 +179,7 @@ def _in_range(
     return rows
 
 
-# Locks the events that still exist, so that `events._delete` has to wait.
+# Locks the events that still exist, so that `events._delete` waits.
 _LOCK_EVENTS = """
 SELECT id FROM webhooks_event WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE
 """
@@ -203,7 +196,7 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
-    """Queue these events for the endpoint, due now, and store missing bodies."""
+    """Queue these events for the endpoint, due now, and store missing payloads."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
         stored = {pk for (pk,) in cursor.fetchall()}
@@ -244,10 +237,8 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 
 
 def enqueue_give_up(config: WebhookConfig) -> None:
-    """Enqueue a job that gives up the waiting deliveries of an endpoint that is switched off.
-
-    Call it in the transaction that switches the endpoint off.
-    """
+    """Enqueue a job that gives up an endpoint's waiting deliveries. Call it in the transaction that
+    switches the endpoint off."""
     jobs.enqueue(
         "webhooks.give_up",
         client_id=config.client_id,
@@ -265,8 +256,8 @@ def give_up(config_id: str) -> None:
     has_more = True
     while has_more:
         with jobs.commit(), connection.cursor() as cursor:
-            # The endpoint is locked before its deliveries. If it is on again, the remaining
-            # deliveries are sent.
+            # Endpoints are locked before their deliveries. If the endpoint is on again, the
+            # remaining deliveries are sent.
             if not off.exists():
                 break
             cursor.execute(_GIVE_UP, params)
@@ -276,9 +267,9 @@ def give_up(config_id: str) -> None:
 def purge_expired() -> None:
     """Drop months of deliveries, attempts and payloads that ended 30 days ago; keep the events.
 
-    A month of deliveries stays until a later run if one of them is waiting, or was created less
-    than 30 days ago by a replay; its payloads stay with it. Endpoints deleted 30 days ago are
-    removed once they have no deliveries.
+    A month of deliveries and its payloads stay if a delivery is waiting, or was created by a replay
+    in the last 30 days. Endpoints deleted over 30 days ago are removed once they have no
+    deliveries.
     """
     before = timezone.now() - RETENTION
 
@@ -299,7 +290,7 @@ def purge_expired() -> None:
 
 
 def _purge_replayed(before: datetime) -> None:
-    """Delete old replays of events whose month of deliveries was dropped, and their payloads."""
+    """Delete old replays of events from dropped months, and their payloads."""
     is_older = Q(event_id__lt=partitions.first_kept_id(Delivery))
     old = Delivery.objects.filter(is_older, created_at__lt=before, due_at=None)
     while ids := list(old.values_list("pk", flat=True)[: _BATCH * 4]):

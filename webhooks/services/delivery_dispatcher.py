@@ -1,9 +1,8 @@
-"""The dispatcher: it leases due deliveries, sends them in threads, and records the outcomes.
+"""The dispatcher leases due deliveries, sends them in threads, and records the outcomes.
 
-One thread uses the database, in batches: one transaction records outcomes and leases due
-deliveries. The sending threads do not use the database, and no transaction is open while they wait.
-Any number of dispatchers may run, one in each worker of the queue `webhook`. Only the holder of a
-delivery's lease records its outcome.
+Only one of its threads uses the database: in one transaction, it records outcomes and leases due
+deliveries. No transaction is open while the other threads send. Each worker of the queue `webhook`
+runs a dispatcher. Only the holder of a delivery's lease records its outcome.
 
 A slow receiver does not delay others: besides tests, an endpoint has at most two requests in
 flight. A failing endpoint has at most one, and gets no new one while its circuit breaker is open.
@@ -45,18 +44,17 @@ log = logging.getLogger(__name__)
 # The maximum number of requests in flight per healthy endpoint, not counting tests.
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-# A lease is renewed during the attempt. If a dispatcher crashes, its deliveries wait this long.
+# Leases are renewed during attempts. If a dispatcher crashes, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 # The maximum number of HTTP clients that are kept, one per endpoint.
 MAX_CLIENTS = 256
-# The pauses between ticks. A signal or the end of an attempt cuts them short. `_WATCH_SECONDS` if
-# there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
-# most `_IDLE_SECONDS`.
+# The pause after a tick: `_WATCH_SECONDS` if there was work; otherwise until the next delivery is
+# due, from `_WATCH_SECONDS` to `_IDLE_SECONDS`. A signal or the end of an attempt cuts it short.
 _WATCH_SECONDS, _IDLE_SECONDS = 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
-# The endpoints with waiting deliveries. An unreachable receiver may have a long backlog: instead of
-# reading it, this query jumps from endpoint to endpoint in the index.
+# The endpoints with waiting deliveries. The query jumps from endpoint to endpoint in the index,
+# because an unreachable receiver may have a long backlog.
 _ENDPOINTS = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
@@ -94,14 +92,14 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
 """
 )
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
-# Whether anything is due. Takes no locks, since idle dispatchers repeat this query.
+# Whether anything is due. Takes no locks, since idle dispatchers repeat it.
 _ANY_DUE = (
     _WAITING.format(columns="1")
     + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
     + " AND due_at <= statement_timestamp() LIMIT 1"
 )
 
-# `due_at` becomes the end of the lease: if the dispatcher crashes, its deliveries are due then.
+# `due_at` becomes the end of the lease, so that a crashed dispatcher's deliveries become due.
 _LEASE = """
 WITH leased AS (
     SELECT d.id, d.event_id, d.lease_token AS lost_lease FROM (
@@ -151,8 +149,8 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# Records the attempts of dispatchers that crashed while sending: the outcomes are unknown. The
-# deliveries are locked, so no attempt is recorded twice.
+# Records attempts whose dispatcher crashed, with an unknown outcome. The deliveries are locked, so
+# none is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
     (client_id, delivery_id, number, error, response_excerpt, created_at)
@@ -218,7 +216,7 @@ class Dispatcher:
         self._failing: set[uuid.UUID] = set()
         self._clients: dict[uuid.UUID, _EndpointClient] = {}
         self._renewed_at = 0.0
-        # Set when an attempt has ended, or when a new delivery was signaled.
+        # Set when an attempt ends or a new delivery is signaled.
         self.woken = threading.Event()
 
     def tick(self) -> bool:
@@ -241,10 +239,8 @@ class Dispatcher:
         return bool(ended or rows)
 
     def drain(self, seconds: float) -> None:
-        """Wait up to `seconds` for the requests in flight, and record the outcomes.
-
-        Deliveries without an outcome become due again.
-        """
+        """Wait up to `seconds` for the requests in flight, and record their outcomes; the other
+        deliveries become due again."""
         ends_at = time.monotonic() + seconds
         while self._in_flight:
             is_late = time.monotonic() > ends_at
@@ -256,8 +252,7 @@ class Dispatcher:
             if is_late:
                 break
             self.woken.wait(0.05)
-        # The rest is due at once. The lease tokens stay: they tell the next dispatcher to record
-        # these attempts as interrupted.
+        # The lease tokens stay, so that the next dispatcher records these attempts as interrupted.
         _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -275,7 +270,7 @@ class Dispatcher:
             _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
     def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """The endpoints at which this dispatcher alone has as many requests as are allowed."""
+        """The endpoints whose limit of requests in flight this dispatcher alone has reached."""
         counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
@@ -286,7 +281,7 @@ class Dispatcher:
     def _lease(
         self, running: Sequence[DeliveryRequest], full: Sequence[uuid.UUID]
     ) -> tuple[list[Any], dict[uuid.UUID, WebhookConfig]]:
-        """Lease due deliveries, in the caller's transaction; return their rows and endpoints."""
+        """Lease due deliveries in the caller's transaction; return their rows and endpoints."""
         ready = list(WebhookConfig.objects.raw(_READY, [full]))
         caps = self._caps(ready, running)
         params: dict[str, Any] = {
@@ -295,7 +290,7 @@ class Dispatcher:
             "tests": max(_TEST_THREADS - sum(request.is_test for request in running), 0),
             "lease": LEASE_SECONDS,
         }
-        # A separate statement sees what other dispatchers leased before we got the locks.
+        # A separate statement, so that it sees what others leased before the locks were acquired.
         rows = _without_exhausted(fetch_rows(_LEASE, params))
         configs = {config.pk: config for config in ready}
         missing = {row[1] for row in rows} - set(configs)
@@ -304,10 +299,8 @@ class Dispatcher:
     def _caps(
         self, ready: Sequence[WebhookConfig], running: Sequence[DeliveryRequest]
     ) -> dict[Any, int]:
-        """How many requests each endpoint may have in flight, for endpoints that may get more.
-
-        Free threads go to healthy endpoints first, and otherwise in random order.
-        """
+        """How many requests each endpoint that may get more may have in flight. Free threads go to
+        healthy endpoints first, otherwise in random order."""
         in_flight = Counter(request.config_id for request in running if not request.is_test)
         free = self.threads - sum(in_flight.values())
         self._failing = {config.pk for config in ready if config.consecutive_failures} | (
@@ -336,7 +329,7 @@ class Dispatcher:
         future.add_done_callback(lambda _: self.woken.set())
 
     def _client(self, request: DeliveryRequest) -> egress.KeepAliveClient:
-        """The endpoint's HTTP client, reused because connecting takes most of the time."""
+        """The endpoint's HTTP client, reused because connecting takes most of an attempt."""
         endpoint = self._clients.get(request.config_id)
         if endpoint is None or endpoint.url != request.url:
             endpoint = _EndpointClient(
@@ -349,7 +342,7 @@ class Dispatcher:
         return endpoint.client
 
     def _close_idle_clients(self) -> None:
-        """If more than `MAX_CLIENTS` are open, close idle ones, oldest first, down to half."""
+        """If more than `MAX_CLIENTS` are open, close idle ones down to half, longest idle first."""
         if len(self._clients) <= MAX_CLIENTS:
             return
         busy = {request.config_id for request in self._in_flight.values()}
@@ -358,10 +351,8 @@ class Dispatcher:
                 self._clients.pop(config_id).client.close()
 
     def _record(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
-        """Record the outcomes of deliveries that this dispatcher still leases.
-
-        Runs in the caller's transaction.
-        """
+        """Record the outcomes of deliveries that this dispatcher still leases, in the caller's
+        transaction."""
         if not ended:
             return
         affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
@@ -400,7 +391,7 @@ def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
 
 
 def _seconds_to_next() -> float:
-    """How long to wait before the next tick if nothing happens."""
+    """The pause before the next tick if nothing happens."""
     try:
         (seconds,) = fetch_row(_NEXT_DUE)
     except Error:
@@ -410,7 +401,7 @@ def _seconds_to_next() -> float:
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:
     """Record the attempts of crashed dispatchers as interrupted, and give up the deliveries that
-    have no attempt left. Returns the rows of all other deliveries."""
+    have no attempt left. Returns the other rows."""
     interrupted = [row for row in rows if row[8]]
     if not interrupted:
         return rows
@@ -463,6 +454,6 @@ def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
 def _outcome(future: "Future[Outcome]") -> Outcome:
     with suppress(Exception):
         return future.result()
-    # The failure is on our side. It is retried like any other.
+    # A failure on our side is retried like any other.
     log.error("a delivery could not be attempted", exc_info=future.exception())
     return Outcome(delivery.Fault.INTERRUPTED)

@@ -1,4 +1,4 @@
-"""The event log: `announce()` appends to it, `read_feed()` reads it and misses no event."""
+"""The event log: `announce()` appends to it, `read_feed()` reads it without missing any event."""
 
 import uuid
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# Stores the event, a delivery for each endpoint that subscribes to its type, and the body if there
-# is a delivery.
+# Stores the event, a delivery for each endpoint that subscribes to its type, and the payload if
+# there is a delivery.
 _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
@@ -40,11 +40,12 @@ def announce(
     sequence: int | None = None,
     only_to: uuid.UUID | None = None,
 ) -> Event:
-    """Append an event to the client's log and queue it for the endpoints that subscribe to it.
+    """Append an event to the client's log and queue it for the endpoints that subscribe to it, in
+    the caller's transaction.
 
-    It is part of the caller's transaction. `sequence` numbers the events of `conversation_id`
-    consecutively: the caller gets it from the conversation's row, under that row's lock. `only_to`
-    is for tests of an endpoint: the event is queued only for it, whether it is active or not.
+    `sequence` numbers a conversation's events consecutively: the caller gets it from the
+    conversation's row, under that row's lock. For a test, `only_to` is the only endpoint that gets
+    the event, even if it is off.
     """
     event = Event(
         id=uuid7(),
@@ -75,7 +76,7 @@ def read_feed(client: Client, after: int = START, limit: int = 100) -> list[Feed
     """The next entries of the client's feed after a position, with their events.
 
     Nothing is skipped: every event committed before the call has a position, and no event gets an
-    earlier position afterwards. Events of a conversation come in order of `sequence`.
+    earlier position later. A conversation's events are in order of `sequence`.
     """
     feed_order.number_events(client.pk)
     rows = FeedEntry.objects.for_client(client).filter(position__gt=after)
@@ -90,7 +91,7 @@ def end_of_feed(client: Client) -> int:
 
 
 def feed_channel(client_id: int) -> str:
-    """The live channel that signals new events of a client, but does not contain them."""
+    """The live channel that signals new events of a client, without their content."""
     return f"feed:{client_id}"
 
 
@@ -105,10 +106,8 @@ def position_of(client: Client, event_id: str) -> int | None:
 
 
 def delete_for_conversation(conversation_id: uuid.UUID) -> None:
-    """Delete a conversation's events, in the transaction that deletes the conversation.
-
-    Their payloads, deliveries and attempts are deleted too; waiting deliveries are not sent.
-    """
+    """Delete a conversation's events with their payloads, deliveries and attempts. Call it in the
+    transaction that deletes the conversation."""
     _delete(Event.objects.filter(conversation_id=conversation_id))
 
 
@@ -119,8 +118,7 @@ def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
 
 
 def _delete(rows: QuerySet[Event]) -> None:
-    # Lock the rows before deleting them, so that no replay can add a delivery to an event, and no
-    # dispatcher an attempt to a delivery.
+    # Locked first, so that no replay can add a delivery, and no dispatcher an attempt.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
     sent = list(deliveries.values_list("pk", flat=True))
@@ -137,10 +135,8 @@ DELETE FROM webhooks_feedentry WHERE event_id IN (
 
 
 def purge_expired() -> None:
-    """Drop the events that are older than EVENT_MONTHS, month by month, with their feed entries.
-
-    A month stays as long as it has deliveries. If EVENT_MONTHS is 0, all events are kept.
-    """
+    """Drop events older than EVENT_MONTHS, by month, with their feed entries. A month stays while
+    it has deliveries. If EVENT_MONTHS is 0, all events are kept."""
     if not settings.EVENT_MONTHS:
         return
     before = partitions.month_after(partitions.month_of(timezone.now()), -settings.EVENT_MONTHS)

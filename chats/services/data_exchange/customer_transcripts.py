@@ -63,7 +63,7 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
         to=[email],
         language=chat.language,
         context={"chat_code": chat.chat_code, "bot": chat.bot.bot_name},
-        attached=(f"{chat.chat_code}.txt", text),
+        attachment=(f"{chat.chat_code}.txt", text),
     )
 
 

@@ -94,7 +94,7 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
         identifiers = [value for value in values if value]
         identifiers += channel_hooks.sender().forget(customer)
         _forget_jobs(erasure.client_id, identifiers)
-        saved_views.forget(erasure.client_id, identifiers)
+        saved_views.delete_about_customer(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _ids_with_merged(customer))
         # Exported reports may contain the customer's name, so they are deleted; users can export
         # them again.

@@ -12,7 +12,7 @@ LIST_NAME = "chats.inbox"
 def list_for_user(user: User) -> list[tuple[SavedView, bool]]:
     """The user's own views and the views that colleagues share, each with whether the user may
     delete it."""
-    return saved_views.seen_by(user, LIST_NAME)
+    return saved_views.visible_to(user, LIST_NAME)
 
 
 def save(user: User, body: desk_shapes.DeskView) -> SavedView:
