@@ -572,8 +572,8 @@ class FeedViewSet(ChatsViewSet):
         """Stream your company's events live, as server-sent events.
 
         Events of the event log have their type, such as `message.created`, as `event`, and their id
-        (`evt_…`) as `id`. Their data is the body of a webhook, but without `is_thin` and never
-        without `data`. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers
+        (`evt_…`) as `id`. Their data is the body of a webhook, but without `is_thin` and always
+        with `data`. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers
         do, or as `last_event_id` in the query: the stream continues after any event that the log
         still has; any other id is a 422.
 
