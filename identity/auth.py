@@ -286,9 +286,8 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
 def _person_or(
     find_key: Callable[[HttpRequest], Principal | None],
 ) -> Callable[[HttpRequest], Principal | None]:
-    """Return a function that finds the caller: a person if there is an `Authorization` header, or
-    the caller that `find_key` returns if there is an `API-KEY` header. With neither header, the
-    function returns None."""
+    """Return a function that finds the caller: a person by the `Authorization` header, otherwise a
+    key by the `API-KEY` header, with `find_key`. Without either header, it returns None."""
 
     def find(request: HttpRequest) -> Principal | None:
         if "Authorization" in request.headers:
