@@ -125,7 +125,7 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have AI add the tags that it is sure of; returns all tags of the conversation.
+        """Let AI add the tags that it is confident of; returns all tags of the conversation.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one

@@ -147,8 +147,8 @@ class UserAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """The person's status as HTML: active, disabled or invited. The status of an invited person
-        also says how long ago that was, and has a "Resend" button if the viewer may invite."""
+        """The person's status as HTML: active, disabled or invited. An invited person's status also
+        says how long ago they were invited, with a "Resend" button if the viewer may invite."""
         return render_to_string(
             "admin/identity/person_state.html",
             {
