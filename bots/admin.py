@@ -36,7 +36,7 @@ from chatplatform.admin_base import (
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import error_words, humanize_code, translated_label
-from identity.forms import PAGES_DAILY_CREDITS
+from identity.forms import DEFAULT_DAILY_CREDITS
 
 # Imported because they register their own admin pages.
 __all__ = ["functions", "language_models", "mcp_servers"]
@@ -173,7 +173,7 @@ class BotAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             bot = create_bot(
-                by.client, body=BotDto(**data), daily_credits=PAGES_DAILY_CREDITS, by=by
+                by.client, body=BotDto(**data), daily_credits=DEFAULT_DAILY_CREDITS, by=by
             )
             return redirect("admin:bots_bot_content", bot.id)
 

@@ -184,7 +184,7 @@ ADMIN_MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "identity.pages.impersonation.ViewAs",
+    "identity.pages.impersonation.ImpersonationMiddleware",
     "chatplatform.web.reader_locale.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

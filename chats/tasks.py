@@ -120,7 +120,7 @@ def group_questions(*, bot_id: int) -> None:
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Enqueue jobs that ask the bot again the questions for which a document was written."""
+    """Enqueue jobs that ask the bot again the questions that a document was written for."""
     taught_answers.request_learned(document_id)
 
 
@@ -152,14 +152,14 @@ def clean_up() -> None:
 
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
-    """Return to the queue the conversations of a user who was disabled or became a viewer."""
+    """Return a user's conversations to the queue if the user was disabled or became a viewer."""
     agent_actions.return_chats_of_agent(user_id)
 
 
 @job("chats.show_away", queue=Queue.REPLY)
 def show_away(*, user_id: int) -> None:
-    """Show in the open inboxes whether a user is away; if they are available again, have waiting
-    conversations assigned."""
+    """Show in the open inboxes whether a user is away. If they are available again, enqueue the
+    assignment of waiting conversations."""
     feed.show_away(user_id)
 
 

@@ -68,35 +68,37 @@ class Principal:
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
         base = rate_limits.PUBLIC_KEY if self.is_public_key else rate_limits.SECRET_KEY
-        amount = scaled(base, factor)
-        of_key = Quota("key", str(self.key.pk), min(amount, self.key.requests_per_minute or amount))
+        usual = scaled(base, factor)
+        key_limit = min(usual, self.key.requests_per_minute or usual)
+        key_quota = Quota("key", str(self.key.pk), key_limit)
         if not self.is_public_key:
-            return (of_key,)
+            return (key_quota,)
         key_and_address = f"{self.key.pk}:{counted_address(address)}"
         if self.visitor_id is not None and not costs_credits:
-            of_visitor = scaled(rate_limits.VISITOR, factor)
-            of_address = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), of_key.amount)
+            visitor_limit = scaled(rate_limits.VISITOR, factor)
+            address_limit = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), key_quota.amount)
             return (
-                Quota("visitor", str(self), of_visitor),
-                Quota("address_visitors", key_and_address, of_address),
-                of_key,
+                Quota("visitor", str(self), visitor_limit),
+                Quota("address_visitors", key_and_address, address_limit),
+                key_quota,
             )
-        of_address = min(scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor), of_key.amount)
-        quotas = (Quota("page", key_and_address, of_address), of_key)
+        address_limit = min(scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor), key_quota.amount)
+        quotas = (Quota("page", key_and_address, address_limit), key_quota)
         return (*self._reply_quotas(key_and_address), *quotas) if costs_credits else quotas
 
     def _reply_quotas(self, key_and_address: str) -> tuple[Quota, ...]:
         """The limits on requests with a public key that may cause a reply."""
         factor = self.client.rate_limit_factor
-        of_address = Quota("visitors", key_and_address, scaled(rate_limits.ADDRESS_REPLIES, factor))
+        address_limit = scaled(rate_limits.ADDRESS_REPLIES, factor)
+        address_quota = Quota("visitors", key_and_address, address_limit)
         if self.visitor_id is None:
             newcomers = scaled(rate_limits.NEWCOMERS, factor)
-            return (Quota("newcomers", key_and_address, newcomers), of_address)
+            return (Quota("newcomers", key_and_address, newcomers), address_quota)
         burst = scaled(rate_limits.VISITORS_BURST, factor)
         return (
             Quota("replies", str(self), scaled(rate_limits.VISITORS_REPLIES, factor)),
             Quota("burst", str(self), burst, rate_limits.BURST_SECONDS),
-            of_address,
+            address_quota,
         )
 
     def __str__(self) -> str:
@@ -247,9 +249,9 @@ def _api_key(request: HttpRequest) -> Principal | None:
     """The caller with the key in the `API-KEY` header; None if there is no header. Raises a 401 if
     the key is invalid, or a 503 if the client is frozen.
 
-    Raises a 403 if a page of a website that the bot does not allow sends a public key. Our own
-    widget may send any public key, and so may programs, which need not send an `Origin`. So the
-    check keeps other websites out, but does not prove who the caller is.
+    Raises a 403 if a website that the bot does not allow sends a public key. This check does not
+    prove who the caller is: our own widget may send any public key, and so may programs, which need
+    not send an `Origin`.
     """
     presented = request.headers.get("API-KEY")
     if not presented:
@@ -284,9 +286,8 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
 def _person_or(
     find_key: Callable[[HttpRequest], Principal | None],
 ) -> Callable[[HttpRequest], Principal | None]:
-    """Return a function that finds the caller: a person if there is an `Authorization` header, or
-    the caller that `find_key` returns if there is an `API-KEY` header. With neither header, the
-    function returns None."""
+    """Return a function that finds the caller: a person by the `Authorization` header, otherwise a
+    key by the `API-KEY` header, with `find_key`. Without either header, it returns None."""
 
     def find(request: HttpRequest) -> Principal | None:
         if "Authorization" in request.headers:

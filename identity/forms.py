@@ -20,7 +20,7 @@ from identity.shapes.fields import time_zones
 # The default daily cap of a public key, in credits. It is half of a trial's credits, so that one
 # day of misuse cannot use up a trial. It is enough for a small shop: 500 replies that quote
 # content, or 50 of the most expensive replies from a model.
-PAGES_DAILY_CREDITS = 500
+DEFAULT_DAILY_CREDITS = 500
 _LIFETIMES = [
     (0, gettext_lazy("Never")),
     (30, gettext_lazy("In 30 days")),
@@ -239,7 +239,7 @@ def daily_credits_field() -> forms.IntegerField:
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,
-        initial=PAGES_DAILY_CREDITS,
+        initial=DEFAULT_DAILY_CREDITS,
         help_text=gettext_lazy(
             "For public keys: the most credits chats can use per day (UTC). When the limit is"
             " reached, conversations go to your team. Below 10, bots only quote your content."

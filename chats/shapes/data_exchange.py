@@ -1,4 +1,4 @@
-"""The portable shapes of conversations and messages, to move them between systems without loss."""
+"""Portable shapes of conversations and messages, for moving them between systems without loss."""
 
 from typing import Annotated, Any, Generic, Literal, cast
 
@@ -12,10 +12,10 @@ from chats.shapes.insight import FeedbackReason, Thumb
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
-# The highest counter and `seq` that an import accepts. Below the maximum of the database's integer
-# columns, this leaves room for later messages.
-HIGHEST = 1_000_000_000
-Number = Annotated[int, Field(ge=0, le=HIGHEST)]
+# The highest counter and `seq` that an import accepts. The database's integer columns can store
+# twice as much, which leaves room for later messages.
+MAX_COUNTER = 1_000_000_000
+Counter = Annotated[int, Field(ge=0, le=MAX_COUNTER)]
 
 
 class PortableTag(Shape):
@@ -64,23 +64,23 @@ class PortableSummary(Shape):
 class ConversationEntity(Conversation):
     """A conversation with all its stored data except the messages."""
 
-    version: Number = Field(
+    version: Counter = Field(
         description="Increases with each change of `status`, `assign_type` or `assignee`."
     )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
         description="Always null: *Migration tool - Migrate chat messages* lists the messages.",
     )
-    unread_count: Number = Field(
+    unread_count: Counter = Field(
         description="How many of the customer's messages no agent has read."
     )
-    message_count: Number = Field(
-        description="How many messages the conversation has. An import counts the messages that it"
-        " finds instead."
+    message_count: Counter = Field(
+        description="How many messages the conversation has. An import ignores this and counts the"
+        " messages itself."
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None, description="The agent's email address, by which an import finds the agent."
+        None, description="The agent's email address, which an import uses to find the agent."
     )
     provider: str = Field(
         "",
@@ -108,13 +108,13 @@ class ConversationEntity(Conversation):
     return_at: Moment | None = Field(
         None, description="When the conversation returns to the queue unless the agent replies."
     )
-    last_seq: Number = Field(
+    last_seq: Counter = Field(
         0,
         description="The `seq` of the newest message, notes included. An import uses it only if"
         " there are no messages.",
     )
-    read_from_seq: Number = Field(
-        0, description="The bot takes only messages after this `seq` into account."
+    read_from_seq: Counter = Field(
+        0, description="The bot considers only messages after this `seq`."
     )
     sentiment_score: float | None = Field(
         None, description="The sentiment as a number, from -1 (negative) to 1 (positive)."
@@ -160,7 +160,7 @@ class MessageEntity(Message):
 
     seq: int = Field(
         ge=1,
-        le=HIGHEST,
+        le=MAX_COUNTER,
         description="The message's number in the conversation. An import closes gaps.",
     )
     external_id: str | None = Field(
@@ -194,7 +194,7 @@ class ExportPage(ListPage[Item], Generic[Item]):
 
     resume_cursor: str | None = Field(
         None,
-        description="Points after the last row of this page, also on the last page: a later"
+        description="Points after the last row of this page, even if this is the last page; a later"
         " request with it returns the rows added since. Null if there are no rows yet.",
     )
 
@@ -208,7 +208,7 @@ class MessageEntitiesResponse(ExportPage[MessageEntity]):
 
 
 class MigratePage(Page):
-    """The page of an export."""
+    """Which page of an export to return."""
 
     cursor: Text | None = Field(
         None,

@@ -24,7 +24,7 @@ from chatplatform.api.shapes import (
 from chats import models
 from chats.shapes.message import Citation, MessageText, Sentiment
 
-# The maximum number of tags of a conversation.
+# The maximum number of tags per conversation.
 MAX_TAGS = 20
 MAX_TAG_CHARS = 60
 MAX_TRANSLATED_CHARS = 10_000
@@ -37,8 +37,8 @@ def key_of(name: str) -> str:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """The names without duplicates; case and surrounding spaces are ignored, and the first
-    spelling is kept. Each letter is joined with its accent into one character (NFC)."""
+    """The names in Unicode's form NFC, with single spaces and without duplicates. Of names that
+    differ only in case, the first is kept."""
     by_key: dict[str, str] = {}
     for name in names:
         trimmed = normalize("NFC", " ".join(name.split()))
@@ -103,8 +103,8 @@ class Tag(Shape):
 
 
 def _as_tag(value: Any) -> Any:
-    """A tag from its plain name, or the value itself if it is a tag. For a value of any other type,
-    this raises one error instead of one for each alternative."""
+    """Turn a plain name into a tag; return a tag unchanged. Any other value raises a single error,
+    where pydantic would raise one for each alternative."""
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, (dict, Tag)):
@@ -118,8 +118,8 @@ class Tags(Shape):
     tags: Annotated[
         list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]],
         InRequest(
-            "A request may give names instead of objects. Of names that differ only in case, the"
-            f" first counts: of up to 100 items, at most {MAX_TAGS} different ones may remain."
+            "A request may contain names instead of objects: up to 100 items with at most"
+            f" {MAX_TAGS} different names. Of names that differ only in case, the first is kept."
         ),
     ] = Field(
         description=f"The tags; a conversation has at most {MAX_TAGS}.",
@@ -129,7 +129,7 @@ class Tags(Shape):
 
     @field_validator("tags")
     @classmethod
-    def _have_words(cls, tags: list[Tag]) -> list[Tag]:
+    def _check_names(cls, tags: list[Tag]) -> list[Tag]:
         names = _tag_names(tag.name for tag in tags)
         if len(names) > MAX_TAGS:
             raise ValueError(f"a conversation has at most {MAX_TAGS} tags")
@@ -144,7 +144,7 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.from_tagging(row) for row in rows])
 
     @classmethod
-    def proposed(cls, suggested: Iterable[Suggested]) -> "Tags":
+    def from_suggested(cls, suggested: Iterable[Suggested]) -> "Tags":
         return cls.model_construct(tags=[Tag.from_tagging(tag, source="ai") for tag in suggested])
 
 
@@ -198,7 +198,7 @@ class ChatSummary(Shape):
         description="What the customer wants; without a model, their first request."
     )
     resolution: str = Field(
-        description="What was done or agreed, as an agent or the bot says; empty if neither does.",
+        description="What was done or agreed, according to an agent or the bot; otherwise empty.",
     )
     message_count: int = Field(description="How many messages the summary covers.")
     engine: str = Field(
@@ -213,7 +213,7 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Which conversations to summarize; without any filter, all that have messages."""
+    """Which conversations to summarize: those that match all given filters."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
@@ -225,12 +225,12 @@ class SummaryCalculateRequest(Shape):
         None, description="Only conversations opened before this time."
     )
     force: bool = Field(
-        False, description="Whether to summarise even conversations whose summary is up to date."
+        False, description="Whether to summarize even conversations whose summary is up to date."
     )
 
 
 class SummaryJob(Shape):
-    """A run that summarizes many conversations; `GET` it by its id to follow it."""
+    """A run that summarizes many conversations. `GET` it by its id to see its progress."""
 
     id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
@@ -238,10 +238,10 @@ class SummaryJob(Shape):
         " because the credits ran out or the engine failed."
     )
     total: int = Field(
-        description="How many conversations to summarise; grows if more need it during the run."
+        description="How many conversations to summarize; grows if more need it during the run."
     )
-    done: int = Field(description="How many conversations are summarised so far.")
-    failed: int = Field(description="How many conversations could not be summarised.")
+    done: int = Field(description="How many conversations have been summarized so far.")
+    failed: int = Field(description="How many conversations could not be summarized.")
     created_at: Moment = Field(description="When the run was requested.")
     finished_at: Moment | None = Field(None, description="When the run ended; null until then.")
 
@@ -299,7 +299,7 @@ class ChatFeedBackDto(Shape):
     )
 
     @model_validator(mode="after")
-    def _stars_or_a_thumb(self) -> "ChatFeedBackDto":
+    def _has_one_rating(self) -> "ChatFeedBackDto":
         if (self.rating is None) == (self.thumb is None):
             raise ValueError("give either rating or thumb")
         if self.thumb and not self.message_id:
@@ -329,7 +329,7 @@ class FeedbacksResponse(ListPage[ChatFeedBackDto]):
 
 
 class SuggestionRequest(Shape):
-    """The number of replies to suggest, and their tone."""
+    """How many replies to suggest, and in which tone."""
 
     model_config = example(count=3, tone="friendly")
 
@@ -350,7 +350,7 @@ class ReplySuggestions(Shape):
     """Replies to the customer's last message, best first."""
 
     suggestions: list[Suggestion] = Field(
-        description="The suggestions; empty if nothing fits, because none is invented."
+        description="The suggestions; empty if the bot's content supports none."
     )
 
 
@@ -431,12 +431,12 @@ class SummarizeRequest(Shape):
     )
     language: Language | None = Field(
         None,
-        description="Language of the summary, as a BCP 47 code; if left out, the language of the"
-        " text. Without a model, the quotes stay in their own language.",
+        description="The summary's language as a BCP 47 code; if left out, the text's. Without a"
+        " model, the quotes stay in their own language.",
     )
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> "SummarizeRequest":
+    def _has_one_input(self) -> "SummarizeRequest":
         if (self.text is None) == (self.messages is None):
             raise ValueError("give either text or messages")
         text = self.text or "".join(message.content for message in self.messages or [])
@@ -451,12 +451,12 @@ class SummarizeResponse(Shape):
     """A summary of a text."""
 
     summary: str = Field(
-        description="A model's prose; without a model, the beginning of the text or, of messages,"
+        description="A model's prose. Without a model: the beginning of the text; for messages,"
         " lines with their number, the first request and the last two messages."
     )
     key_points: list[str] = Field(
-        description="The main points; without a model, the beginning of each further paragraph of"
-        " a text, or the open questions in messages."
+        description="The main points. Without a model: the beginning of each further paragraph of a"
+        " text; for messages, the open questions."
     )
     engine: str = Field(
         description="What wrote the summary: `extractive` (rules, without a model) or"

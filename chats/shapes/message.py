@@ -52,7 +52,7 @@ ClientMessageId = Annotated[
 
 
 class Sender(Shape):
-    """Who wrote a message: the side, and the person or bot on it."""
+    """The sender of a message: the side, and the person or bot on that side."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
         description="The side: the customer, the bot, an agent, or the platform (`system`)."
@@ -119,7 +119,7 @@ class SentTemplate(Shape):
 
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
-FILES = {"image", "file", "audio", "video"}
+FILE_TYPES = {"image", "file", "audio", "video"}
 
 
 class MessageContent(Shape):
@@ -162,18 +162,18 @@ class MessageContent(Shape):
     citations: list[Citation] | None = Field(
         None, description="The passages that support this piece, at most 20.", max_length=20
     )
-    template: SentTemplate | None = read_only("The approved template; `text` has its words.")
+    template: SentTemplate | None = read_only("The approved template; `text` contains its text.")
     transcript: Text | None = read_only(
-        "The words of a customer's voice note, if a model has transcribed it. They may come later,"
+        "The text of a customer's voice note, if a model has transcribed it. It may come later,"
         " with the event `message.updated`.",
         max_length=8000,
     )
 
     @model_validator(mode="after")
-    def _holds_what_its_type_says(self) -> "MessageContent":
+    def _has_content_of_its_type(self) -> "MessageContent":
         if self.type == "text" and self.text is None:
             raise ValueError("a text needs its text")
-        if self.type in FILES and self.url is None and self.error is None:
+        if self.type in FILE_TYPES and self.url is None and self.error is None:
             raise ValueError("a file needs its url")
         if self.type == "location" and self.location is None:
             raise ValueError("a location needs its location")
@@ -249,7 +249,7 @@ class Message(Shape):
         None,
         description="When the message reached the reader's device; null until then.",
     )
-    read_at: Moment | None = Field(None, description="When it was read; null until then.")
+    read_at: Moment | None = Field(None, description="When the message was read; null until then.")
     edited_at: Moment | None = Field(
         None, description="When the sender last edited the message; null if never."
     )
@@ -327,7 +327,7 @@ class MessagesResponse(ListPage[Message]):
 
 
 class HistoryQuery(Page):
-    """The page and the order of the messages."""
+    """Which page of messages to return, and in which order."""
 
     sort: Literal["oldest", "newest"] = Field(
         "oldest",
@@ -337,7 +337,7 @@ class HistoryQuery(Page):
 
 
 class NewMessage(Shape):
-    """A message to store: a text, with links to files, and locations."""
+    """A message to store: a text, links to files, and locations."""
 
     text: MessageText = Field(description="The text, 1 to 8,000 characters.")
     client_message_id: ClientMessageId = None
@@ -392,7 +392,7 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
     reply: ReplyMode = Field("wait", description=_REPLY)
 
     @property
-    def words(self) -> ConvMessage:
+    def without_files(self) -> ConvMessage:
         """The message without its files."""
         return ConvMessage.model_construct(
             text=self.message.strip(), client_message_id=self.client_message_id, reply=self.reply

@@ -23,7 +23,7 @@ class ConversationRequest(Shape):
     """A conversation to open for a person whom your system knows."""
 
     requester: Identity = Field(
-        description="The customer, by your own id; a known id selects the existing one."
+        description="The customer, identified by your own id; a known id selects an existing one."
     )
     responsible: Identity | None = Field(
         None,
@@ -42,8 +42,8 @@ class ConversationRequest(Shape):
     group_id: Text | None = Field(
         None,
         max_length=200,
-        description="Your own id for a group that the conversation belongs to. Lists can be"
-        " filtered by it.",
+        description="Your own id for a group that the conversation belongs to, by which you can"
+        " filter lists.",
     )
 
 
@@ -67,7 +67,7 @@ class ConversationResponse(Shape):
     )
     requester: Identity = Field(description="The customer.")
     responsible: Responsible | None = Field(
-        description="Who answers, or should; null if no agent has it and you gave nobody."
+        description="The agent who has the conversation; otherwise the person you gave, or null."
     )
     provider: str = Field(
         description="The system that the conversation comes from; the channel if you gave none.",
@@ -148,11 +148,12 @@ class MessageRequest(Shape):
     )
 
     sender: Sender = Field(
-        description="The sender. `customer`: the bot answers if `generate_reply` is set; a snoozed"
-        " conversation reopens, and an ended one too, or a new one follows it. `agent`: an agent on"
-        " your team here, given by user id or email address, gets the conversation if no agent has"
-        " it; anyone else is only stored as the sender. `bot`: your own assistant; refused while an"
-        " agent has the conversation. `system`: an automatic message."
+        description="The sender. `customer`: reopens a snoozed or ended conversation, or starts a"
+        " new one after an ended one; the bot answers if `generate_reply` is set. `agent`: reopens"
+        " a snoozed conversation; an agent on your team here, given by user id or email address,"
+        " gets the conversation if no agent has it; anyone else is only stored as the sender."
+        " `bot`: your own assistant; refused while an agent has the conversation. `system`: an"
+        " automatic message."
     )
     recipient: Recipient | None = Field(
         None,
@@ -188,7 +189,7 @@ class MessageRequest(Shape):
     )
 
     @model_validator(mode="after")
-    def _says_something_once(self) -> "MessageRequest":
+    def _check_consistency(self) -> "MessageRequest":
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
         if any(piece.type == "text" and not (piece.text or "").strip() for piece in self.pieces):

@@ -31,13 +31,13 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "person_button": "The button below `unknown` with which the customer asks for a person: at most"
     " 200 characters.",
     "part_unknown": "In an answer to several questions, for one without an answer: `{question}`.",
-    "found": "Above a quotation, although a model found no answer in it.",
+    "found": "Above a quotation in which a model found no answer.",
     "found_foreign": "Above a quotation in a language other than the customer's.",
     "handover": "If a person will answer. The same texts as the config's `handoff_message`.",
     "handover_no_answer": "If a person will answer because the bot has no answer; by default your"
     " `handover`.",
-    "closed": "Outside business hours, if you have a text in any language. The same texts as the"
-    " config's `out_of_hours_message`.",
+    "closed": "Instead of `handover` outside business hours; if you have a text of your own, also"
+    " to customers who wait for an agent. The same texts as the config's `out_of_hours_message`.",
     "no_person": "If the customer asks for a person, and `handoff_on_request` is off.",
     "approval_needed": "If an agent must approve a function call.",
     "confirm": "If the customer must confirm a function call; `{action}` says which.",
@@ -47,11 +47,11 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
     "info_noted": "After the customer gave the value of a customer-info field.",
     "info_declined": "If the customer declines to give the value, or gives a wrong one twice.",
-    "not_email": "If the value is not an email address; the field is asked for once more.",
-    "not_phone": "If the value is not a telephone number; the field is asked for once more.",
-    "not_number": "If the value is not a number; the field is asked for once more.",
-    "not_date": "If the value is not a date; the field is asked for once more.",
-    "not_option": "If the value is not one of the options; the field is asked for once more.",
+    "not_email": "If the value is not an email address; the bot asks once more.",
+    "not_phone": "If the value is not a telephone number; the bot asks once more.",
+    "not_number": "If the value is not a number; the bot asks once more.",
+    "not_date": "If the value is not a date; the bot asks once more.",
+    "not_option": "If the value is not one of the options; the bot asks once more.",
     "survey_question": "The title of a survey after a chat: at most 65 characters, no URL.",
     "survey_note": "Below the title of the survey: at most 80 characters, no URL.",
     "survey_button": "The button of the survey: at most 20 characters, no URL.",
@@ -60,7 +60,7 @@ SAID_WHEN: Mapping[MessageName, str] = {
 _MAX_CHARS: Mapping[str, int] = {
     "survey_question": 65, "survey_note": 80, "survey_button": 20, "person_button": 200
 }  # fmt: skip
-# The placeholder that a text of each sentence must contain.
+# The placeholder that each of these sentences must contain.
 _PLACEHOLDERS: Mapping[str, str] = {
     "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}",
     "part_unknown": "{question}",
@@ -79,16 +79,16 @@ class PlatformWord(Shape):
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
-        description=f"Your text by language, at most {MAX_TEXT:,} characters each; shorter and"
-        " without a URL are `person_button` (200), `survey_question` (65), `survey_note` (80) and"
-        " `survey_button` (20). If it is empty or missing, the customer gets the platform's text,"
-        " or without one the text in the bot's default language. Required placeholders: `{action}`"
-        " in `confirm`, `{label}` in `ask_info`, `{company}` in `about_bot`, `{question}` in"
-        " `part_unknown`.",
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each. Lower limits and"
+        " no URLs: `person_button` (200), `survey_question` (65), `survey_note` (80) and"
+        " `survey_button` (20). If a language has no text of yours, customers get the platform's"
+        " text or, if there is none, the text in the bot's default language. Required placeholders:"
+        " `{action}` in `confirm`, `{label}` in `ask_info`, `{company}` in `about_bot`,"
+        " `{question}` in `part_unknown`.",
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _check_texts(self) -> Self:
         limit = _MAX_CHARS.get(self.name, MAX_TEXT)
         for language, text in self.own.items():
             if len(text) > limit:
@@ -115,7 +115,7 @@ class PlatformWords(Shape):
     )
 
     @model_validator(mode="after")
-    def _differ(self) -> Self:
+    def _check_names_unique(self) -> Self:
         names = [word.name for word in self.words]
         if len({*names}) < len(names):
             raise ValueError("words must not contain a name twice")

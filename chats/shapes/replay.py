@@ -58,7 +58,7 @@ class CurrentReply(OriginalReply):
 
 
 class ReplayedTurn(Shape):
-    """A reply of the bot next to its reply in the replay."""
+    """An original reply of the bot, and its reply in the replay."""
 
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     question: str = Field(description="What the customer asked.")
@@ -71,10 +71,10 @@ class ReplayedTurn(Shape):
 
     @classmethod
     def of(cls, reply: Message, current: Any) -> "ReplayedTurn":
-        asked = reply.in_reply_to
+        question = reply.in_reply_to
         return cls.model_construct(
             message_id=reply.pk,
-            question=asked.text if asked else "",
+            question=question.text if question else "",
             said_at=reply.created_at,
             called_functions=bool((reply.receipt or {}).get("calls")),
             then=OriginalReply.from_message(reply),
@@ -83,7 +83,7 @@ class ReplayedTurn(Shape):
 
 
 class ReplayRequest(Shape):
-    """Which replies to replay."""
+    """The day whose replies to replay."""
 
     model_config = example(day="2026-11-20", limit=200)
 
@@ -98,7 +98,7 @@ class ReplayRequest(Shape):
 
 
 class ReplayDto(Shape):
-    """A replay: the bot answers the questions of one day once more, without sending anything."""
+    """A replay: the bot answers the questions of one day again, without sending anything."""
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day of the original replies, in your company's time zone.")
@@ -180,7 +180,7 @@ class ReplayedReplyDto(Shape):
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")
     today: OriginalReply = Field(
-        description="The bot's reply in the replay, cut at 4,000 characters."
+        description="The bot's reply in the replay, cut to 4,000 characters."
     )
 
     @classmethod

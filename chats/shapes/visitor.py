@@ -1,4 +1,4 @@
-"""What a visitor sees of their own conversations, which is less than the client sees."""
+"""The shapes of a visitor's own conversations, with fewer fields than the client gets."""
 
 import uuid
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from chats.shapes.people import IdentitySignature, OwnId
 from identity.models import User
 from identity.services import visitor_tokens
 
-# The maximum length of a message's beginning in a list of conversations, in characters.
+# How many characters of the newest message a list of conversations shows.
 _MAX_EXCERPT_CHARS = 80
 
 
@@ -152,8 +152,8 @@ class VisitorChat(Shape):
         assert row.last_message, "only chats with messages are listed"
         pieces = row.last_message.content
         names = (piece.get("file_name") or "" for piece in pieces)
-        words = row.last_message.text or next(filter(None, names), "")
-        return cls.copy_from(row, text=words[:_MAX_EXCERPT_CHARS])
+        text = row.last_message.text or next(filter(None, names), "")
+        return cls.copy_from(row, text=text[:_MAX_EXCERPT_CHARS])
 
 
 class KnownVisitor(Shape):
@@ -205,21 +205,21 @@ class VisitorConversation(Shape):
         " later translation. When it has increased, read the messages again."
     )
     waiting_since: Moment | None = Field(
-        description="When the customer began to wait for an agent; null if nobody waits."
+        description="When the visitor began to wait for an agent; null if they are not waiting."
     )
     place_in_queue: int | None = Field(
-        description="The visitor's place in the bot's queue, from 1; null if they do not wait for"
-        " an agent."
+        description="The visitor's place in the bot's queue, from 1; null if they are not waiting"
+        " for an agent."
     )
     ended_at: Moment | None = Field(
-        description="When the conversation ended; null while it has not.",
+        description="When the conversation ended; null until then.",
     )
     is_rated: bool = Field(
         description="Whether the conversation has ended and the visitor has rated it.",
     )
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
     is_blocked: bool = Field(
-        description="Whether the visitor is blocked: all that they send, ratings too, is refused."
+        description="Whether the visitor is blocked: everything they send is refused, even ratings."
     )
     created_at: Moment = Field(description="When the conversation was opened.")
 

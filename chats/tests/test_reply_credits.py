@@ -214,7 +214,7 @@ def test_a_dead_job_releases_its_reservation(server, chat, monkeypatch):
 
 
 def test_a_long_reply_costs_at_most_its_reservation(server, chat, stub, monkeypatch):
-    monkeypatch.setattr("identity.services.credits.TOKENS_A_CREDIT", 1)
+    monkeypatch.setattr("identity.services.credits.TOKENS_PER_CREDIT", 1)
     ask(server, chat)
     run_jobs()
     assert entries() == [("reserve", -10), ("settle", 0)]

@@ -22,7 +22,7 @@ class ChatsViewSet(TenantViewSet):
         """The conversation; 404 if the caller may not see it."""
         return conversations.get(self.caller, pk=chat_id)
 
-    def _shown(self, chat: models.Conversation) -> Conversation | VisitorConversation:
+    def _response(self, chat: models.Conversation) -> Conversation | VisitorConversation:
         """The conversation as this caller sees it."""
         if not self.caller.is_public_key:
             return Conversation.from_row(chat)

@@ -61,9 +61,9 @@ class InsightViewSet(ChatsViewSet):
         """Get a conversation's summary. A new one is written and charged only if there is none that
         covers all messages: 1 credit, or with a language model its tokens.
 
-        A new one triggers the webhook event `summary.created`. It is written from the texts of the
-        customer, the bot and agents, of long conversations from the first and up to 200 of the
-        latest; internal notes are left out. Without any text, nothing is charged.
+        A new one triggers the webhook event `summary.created`. It covers the texts of the customer,
+        the bot and agents without internal notes; in a long conversation, the first text and up to
+        200 of the latest. Without any text, nothing is charged.
         """
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
@@ -84,7 +84,7 @@ class InsightViewSet(ChatsViewSet):
     def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
         """Rename a tag or change its colour; fields left out keep their value.
 
-        In conversations, it is renamed in the background, until which `count` leaves them out; each
+        Conversations get the new name in the background, and `count` includes each only then. Each
         triggers the webhook event `tags.updated`. 409 `tag_exists` if another tag has this name:
         merge the two with *Merge Client Tag* instead.
         """
@@ -94,8 +94,8 @@ class InsightViewSet(ChatsViewSet):
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
-        In conversations, it is replaced in the background, until which `count` leaves them out;
-        each triggers the webhook event `tags.updated`. 422 if no other tag has the name `into`.
+        Conversations get the new tag in the background, and `count` includes each only then. Each
+        triggers the webhook event `tags.updated`. 422 if no other tag has the name `into`.
         """
         return tags.merge(self.user, tag_id, into=body.into)
 
@@ -125,14 +125,14 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have AI add the tags that it is sure of; returns all tags of the conversation.
+        """Let AI add the tags that it is confident of; returns all tags of the conversation.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
         confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
-        of your tags is added: the one that is most similar by its name and by the conversations
-        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
-        customer has not written, nothing is added or charged. If tags are added, the webhook event
-        `tags.updated` is triggered.
+        of your tags is added, if its name and the conversations that agents tagged with it are
+        clearly the most similar; this costs 1 credit. A conversation has at most 20 tags. If the
+        customer has not written, nothing is added or charged. Added tags trigger the webhook event
+        `tags.updated`.
         """
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
@@ -143,14 +143,14 @@ class InsightViewSet(ChatsViewSet):
         These include tags that are too uncertain for *Auto Generate Tag With Ai*; the costs are the
         same.
         """
-        return insight_shapes.Tags.proposed(chat_analysis.propose_tags(self._chat(chat_id)))
+        return insight_shapes.Tags.from_suggested(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
         """Judge the customer's sentiment, and store it with the conversation and its messages.
 
         This costs 1 credit, or with a language model its tokens. If the customer has not written,
-        it is `neutral` and free.
+        the sentiment is `neutral` and nothing is charged.
         """
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
@@ -161,8 +161,8 @@ class InsightViewSet(ChatsViewSet):
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
         The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
-        `engine_unavailable` also if the model's text is not in your text's language (for
-        `translated`, in the conversation's), or has other figures, links or addresses.
+        `engine_unavailable` if the model fails, or if its text is in another language than yours
+        (for `translated`, than the conversation) or has other figures, links or addresses.
         """
         return language_tasks.rewrite(self._chat(chat_id), body)
 
@@ -172,8 +172,8 @@ class InsightViewSet(ChatsViewSet):
     ) -> insight_shapes.ChatFeedBackDto:
         """Rate a conversation in stars, or one answer in it in stars or by thumb.
 
-        A further rating of the same conversation or answer corrects the first one, within the
-        `feedback_edit_minutes` of your settings; after that 409 `feedback_given`. 403
+        A second rating of the same conversation or answer corrects the first one within the
+        `feedback_edit_minutes` of your settings; after that, it gets 409 `feedback_given`. 403
         `customer_blocked` if your team has blocked the customer.
         """
         return insight_shapes.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
@@ -202,8 +202,8 @@ class ClientLanguageViewSet(ChatsViewSet):
         """Suggest replies to the customer's open question, for an agent to choose from.
 
         A model writes them from the bot's documents, and its tokens are charged; without a model,
-        they are quotations from the documents, for 1 credit. If no question is open, there are none
-        and nothing is charged.
+        they are quotations from the documents and cost 1 credit. If no question is open, there are
+        no suggestions and nothing is charged.
         """
         return language_tasks.suggest(self._chat(chat_id), body)
 

@@ -92,13 +92,13 @@ class ClientChatViewSet(ChatsViewSet):
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
         )
-        return json_response(self._shown(chat), 201 if is_new else 200)
+        return json_response(self._response(chat), 201 if is_new else 200)
 
     @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """Get a conversation; with a public key, as a `VisitorConversation` with a new
         `visitor_token`. Earlier tokens stay valid for their own 180 days."""
-        return self._shown(self._chat(chat_id))
+        return self._response(self._chat(chat_id))
 
     @visitor_operation(
         "Send message in existing chat conversation", costs_credits=True, returns=TurnResponse,
@@ -200,7 +200,7 @@ class ClientChatViewSet(ChatsViewSet):
         422 for a value that does not fit the bot's customer-info field of this name. 403
         `customer_blocked` if your team has blocked the customer.
         """
-        return self._shown(conversations.update_customer(self.caller, chat_id, body))
+        return self._response(conversations.update_customer(self.caller, chat_id, body))
 
     @operation("AI / client", "Identify Visitor", access=API_KEY)
     def identify(self, body: VisitorIdentity) -> KnownVisitor:
@@ -235,7 +235,7 @@ class ClientChatViewSet(ChatsViewSet):
         # Checked before anything is stored, and again under the conversation's lock.
         attachments.ensure_allowed(chat, (), body.files)
         with attachments.stored(body.files, by=self.caller) as files:
-            received = incoming.receive(chat, body.words, files=files)
+            received = incoming.receive(chat, body.without_files, files=files)
         turn = incoming.turn_of_received(received, reply_requested=body.reply != "none")
         return self._respond(request, turn, reply=body.reply)
 

@@ -69,7 +69,7 @@ class ChatViewSet(ChatsViewSet):
         """Assign a conversation to an agent, the queue or the bot.
 
         Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
-        an owner or an admin can; otherwise 409 `already_assigned`, also for the slower of two who
+        an owner or an admin can; others get 409 `already_assigned`, as does the slower of two who
         claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
         somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
         conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
@@ -128,7 +128,7 @@ class ChatViewSet(ChatsViewSet):
         """
         chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
-            message = agent_actions.send(chat, body.words, by=self.user, files=files)
+            message = agent_actions.send(chat, body.without_files, by=self.user, files=files)
         return Message.from_row(message)
 
     @operation("AI / chat", "Edit Message", access=BEARER, returns=Message, also={409: Error})
@@ -225,7 +225,7 @@ class ChatViewSet(ChatsViewSet):
         a blocked customer.
         """
         chat = self._chat(chat_id)
-        return self._shown(agent_actions.end(chat, by=self.caller.user))
+        return self._response(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
@@ -287,8 +287,8 @@ class SavedReplyViewSet(ChatsViewSet):
     def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
         """Save a text that you send often: for yourself or, with `is_shared`, for the whole team.
 
-        Only owners and admins can share one; otherwise 403. 409 `shortcut_taken` if another one of
-        your own replies has this shortcut or, for a shared one, another shared reply.
+        403 if you share one without being an owner or an admin. 409 `shortcut_taken` if another
+        one of your own replies has this shortcut or, for a shared one, another shared reply.
         """
         return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
@@ -363,9 +363,9 @@ class CustomerViewSet(TenantViewSet):
         """Change a customer's data; fields left out keep their values, null clears a field.
 
         Attributes are merged; null removes one. Blocking the customer ends their conversations that
-        are in the queue or with an agent. 422 for a value that does not fit the customer-info field
-        of this name of a bot with which the customer has a conversation. 409 `external_id_taken` if
-        another customer has this `external_id`.
+        are in the queue or with an agent. 422 if a value does not fit the customer-info field with
+        this name, as defined by a bot that the customer has a conversation with. 409
+        `external_id_taken` if another customer has this `external_id`.
         """
         return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
@@ -375,10 +375,10 @@ class CustomerViewSet(TenantViewSet):
         and attributes.
 
         If both have a value for a field or an attribute, that of `customer_id` is kept, even for
-        the external id; of two blocks the longer one applies, of two opt-outs the wider one. From
-        then on, `merged_id` is a 404; messages keep the old id of their sender. Triggers the
-        webhook event `customer.merged`. 409 `same_customer` if both ids are the same, 422 if the
-        attributes of both exceed the limit of one customer.
+        the external id; the longer of two blocks applies, and the wider of two opt-outs. From then
+        on, `merged_id` is a 404; messages keep the old id of their sender. Triggers the webhook
+        event `customer.merged`. 409 `same_customer` if both ids are the same, 422 if the attributes
+        of both exceed the limit for one customer.
         """
         return CustomerDto.from_row(
             customer_editing.merge(self.caller, customer_id, merged_id=merged_id)
@@ -401,9 +401,9 @@ class CustomerViewSet(TenantViewSet):
     def erase(self, customer_id: int) -> CustomerErasure:
         """Erase a customer permanently, with conversations, files, events and your exports.
 
-        A worker does it; *Get Customer Erasure* shows the progress. The audit log keeps the
-        customer's id and who requested the erasure. While it runs, a repeated request returns the
-        same erasure.
+        This runs in the background; *Get Customer Erasure* shows the progress. The audit log keeps
+        the customer's id and who requested the erasure. Until it ends, a repeated request returns
+        the same erasure.
         """
         return CustomerErasure.copy_from(erasing.ask(self.caller, customer_id))
 
@@ -572,8 +572,8 @@ class FeedViewSet(ChatsViewSet):
         """Stream your company's events live, as server-sent events.
 
         Events of the event log have their type, such as `message.created`, as `event`, and their id
-        (`evt_…`) as `id`. Their data is the body of a webhook, but without `is_thin` and never
-        without `data`. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers
+        (`evt_…`) as `id`. Their data is the body of a webhook, but without `is_thin` and always
+        with `data`. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers
         do, or as `last_event_id` in the query: the stream continues after any event that the log
         still has; any other id is a 422.
 
@@ -602,8 +602,8 @@ class FeedViewSet(ChatsViewSet):
         gives_credentials=True,
     )  # fmt: skip
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
-        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no
-        access token, opens `GET /ai/chat/events?ticket=…`.
+        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which cannot send
+        an access token, opens `GET /ai/chat/events?ticket=…`.
 
         The ticket is valid for a minute and opens one stream, which lasts as long as your sign-in.
         To reconnect, create another ticket and send `last_event_id` too.

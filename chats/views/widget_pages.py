@@ -56,17 +56,17 @@ _REPLACEMENTS = (
 def _loader() -> bytes:
     """The loader's script, minified, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    script = _TOKEN.sub(_minified, source.read_text())
+    script = _TOKEN.sub(_minify, source.read_text())
     for pattern, replacement in _REPLACEMENTS:
         script = re.sub(pattern, replacement, script)
     return script.strip().encode()
 
 
-def _minified(token: re.Match[str]) -> str:
-    """The shorter text for a match of `_TOKEN`; empty for a comment."""
+def _minify(token: re.Match[str]) -> str:
+    """The text that replaces a match of `_TOKEN`; empty for a comment."""
     literal, punctuation, space = token.groups()
     if literal:
-        return _EXPRESSION.sub(lambda found: _TOKEN.sub(_minified, found[0]), literal)
+        return _EXPRESSION.sub(lambda found: _TOKEN.sub(_minify, found[0]), literal)
     return punctuation or (" " if space else "")
 
 
@@ -143,11 +143,11 @@ def _translated_languages() -> frozenset[str]:
 @require_safe
 def shop(request: HttpRequest) -> HttpResponse:
     """The demo shop with the demo bot's widget."""
-    stored = settings.DATA_DIR / "keys" / "demo_page_key"
-    if not (settings.DEVELOPMENT and stored.exists()):
+    key_file = settings.DATA_DIR / "keys" / "demo_page_key"
+    if not (settings.DEVELOPMENT and key_file.exists()):
         raise Http404
     with in_reader_language(request):
-        page = render(request, "chats/shop.html", {"key": stored.read_text()})
+        page = render(request, "chats/shop.html", {"key": key_file.read_text()})
     page["Content-Security-Policy"] = _SHOP_POLICY
     page["Cache-Control"] = "no-store"
     patch_vary_headers(page, ["Accept-Language"])

@@ -91,8 +91,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_invited(self) -> bool:
         """Whether the user is one of a client's people, is not disabled, and has neither chosen a
         password nor signed in yet."""
-        has_never_entered = self.last_login is None and not self.has_usable_password()
-        return has_never_entered and self.client_id is not None and not self.is_disabled
+        has_never_signed_in = self.last_login is None and not self.has_usable_password()
+        return has_never_signed_in and self.client_id is not None and not self.is_disabled
 
     @property
     def is_staff(self) -> bool:

@@ -159,8 +159,8 @@ class Site(UnfoldAdminSite):
     login_form = SignInForm
 
     def extra_urls(self) -> list[URLPattern]:
-        signed_in = self.admin_view
-        forgot_password = self._open(mailed_links.forgot_password)
+        signed_in, public = self.admin_view, self._public_view
+        forgot_password = public(mailed_links.forgot_password)
         second_factor_page = functools.partial(second_factor_pages.own_page, self)
         return [
             path("desk/", signed_in(self.desk), name="desk"),
@@ -178,20 +178,18 @@ class Site(UnfoldAdminSite):
             path("views/save/", signed_in(saved_views.save), name="save_view"),
             path("views/delete/", signed_in(saved_views.delete), name="delete_view"),
             path("view/leave/", signed_in(impersonation.leave), name="leave_view"),
-            path("login/code/", self._open(second_factor_pages.sign_in_page), name="login_code"),
-            path("register/", self._open(registration.page), name="register"),
-            path("register/again/", self._open(registration.send_again), name="register_again"),
-            path("register/confirm/", self._open(registration.confirm), name="register_confirm"),
-            path(
-                "choose-password/", self._open(mailed_links.choose_password), name="choose_password"
-            ),
-            path("sign-in/", self._open(mailed_links.sign_in_link), name="ask_sign_in_link"),
+            path("login/code/", public(second_factor_pages.sign_in_page), name="login_code"),
+            path("register/", public(registration.page), name="register"),
+            path("register/again/", public(registration.send_again), name="register_again"),
+            path("register/confirm/", public(registration.confirm), name="register_confirm"),
+            path("choose-password/", public(mailed_links.choose_password), name="choose_password"),
+            path("sign-in/", public(mailed_links.sign_in_link), name="ask_sign_in_link"),
             path(
                 "sign-in/<slug:code>/",
-                self._open(provider_sign_in.start_page),
+                public(provider_sign_in.start_page),
                 name="provider_sign_in",
             ),
-            path("signed-in/", self._open(provider_sign_in.callback), name="provider_signed_in"),
+            path("signed-in/", public(provider_sign_in.callback), name="provider_signed_in"),
             *self._settings_urls(),
             # Unfold's sign-in template links to the path with this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),
@@ -205,7 +203,7 @@ class Site(UnfoldAdminSite):
             urls.append(path(f"settings/{name}/", self.admin_view(view), name=f"settings_{name}"))
         return urls
 
-    def _open(self, view: Callable[..., HttpResponse]) -> Any:
+    def _public_view(self, view: Callable[..., HttpResponse]) -> Any:
         """Wrap a view that needs no sign-in, so that it is never cached and is protected against
         CSRF."""
         # Keep the view's attributes, such as whether it makes outgoing calls.
@@ -222,8 +220,8 @@ class Site(UnfoldAdminSite):
         @functools.wraps(admin_view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             match, user = request.resolver_match, request.user
-            is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
-            if not is_before and isinstance(user, User) and second_factor.is_missing(user):
+            is_exempt = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
+            if not is_exempt and isinstance(user, User) and second_factor.is_missing(user):
                 return redirect("admin:second_factor")
             if impersonation.is_closed(request):
                 raise Forbidden(REFUSED)
@@ -307,7 +305,7 @@ class Site(UnfoldAdminSite):
 
     def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
         """Record the export of a list in the audit log of each client that owns some of the rows.
-        `rows` holds the number of rows by client id."""
+        `rows` maps the clients' ids to numbers of rows."""
         user = viewer(request)
         # An export without rows is recorded too.
         for client_id, count in (rows or {user.client_id: 0}).items():

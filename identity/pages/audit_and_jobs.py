@@ -31,7 +31,7 @@ _MAX_CHANGES_CHARS = 600
 _MAX_EVENTS_SEARCHED = 10_000
 
 
-class EventsShown(RowsShown):
+class AuditChangeList(RowsShown):
     """A page of the audit log, with the names of the events' subjects."""
 
     def get_results(self, request: HttpRequest) -> None:
@@ -65,7 +65,7 @@ class AuditEventAdmin(TenantAdmin):
                      "=request_id", "client__name")  # fmt: skip
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return EventsShown
+        return AuditChangeList
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         row = super().get_object(request, object_id, from_field)

@@ -69,15 +69,15 @@ def filter_by_subject_text(client_id: int | None, word: str) -> Q:
     """A filter for the events whose subject has this word in its label or name. If `client_id` is
     None, the names of all clients' rows are searched."""
     condition = Q(pk__in=[])
-    for noun, (title, label, columns) in _NOUNS.items():
-        if word.lower() in str(title).lower():
+    for noun, (label, model, columns) in _NOUNS.items():
+        if word.lower() in str(label).lower():
             condition |= Q(subject__startswith=f"{noun}:")
         if noun == "client":
             continue
         has_word = Q()
         for column in columns:
             has_word |= Q(**{f"{column}__icontains": word})
-        rows = apps.get_model(label)._base_manager.filter(has_word)
+        rows = apps.get_model(model)._base_manager.filter(has_word)
         rows = rows.filter(client_id=client_id) if client_id else rows
         keys = rows.order_by("-pk").values_list("pk", flat=True)[:_MAX_FOUND]
         condition |= Q(subject__in=[f"{noun}:{key}" for key in keys])
@@ -134,9 +134,9 @@ def _key(noun: str, row_id: str) -> Any:
 
 def _names(noun: str, keys: list[Any]) -> dict[Any, tuple[int | None, str]]:
     """The client and the name of each of these rows, by key."""
-    _, label, columns = _NOUNS[noun]
+    _, model, columns = _NOUNS[noun]
     owner = "pk" if noun == "client" else "client_id"
-    rows = apps.get_model(label)._base_manager.filter(pk__in=keys)
+    rows = apps.get_model(model)._base_manager.filter(pk__in=keys)
     return {
         key: (client_id, next((name for name in names if name), ""))
         for key, client_id, *names in rows.values_list("pk", owner, *columns)

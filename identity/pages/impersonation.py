@@ -28,7 +28,7 @@ _CLOSED_VIEWS = {
 }
 
 
-class ViewAs(Middleware):
+class ImpersonationMiddleware(Middleware):
     """During an impersonation, makes the impersonated person the user of each request.
 
     Nothing can be changed: unsafe methods are refused, and so are writes to the database. In

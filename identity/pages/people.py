@@ -40,14 +40,14 @@ ROLES = {
 
 @dataclass(frozen=True)
 class AccountAction:
-    """An action on a person's account: the button, a description, the service, the message after
-    success, and a function that says whether the action applies to a person."""
+    """An action on a person's account: the button's label, the description, the service to call,
+    the message after success, and whether a given person's page offers the action."""
 
     button: Any
-    about: Any
+    description: Any
     act: Callable[..., object]
     done: Any
-    fits: Callable[[User], bool]
+    applies_to: Callable[[User], bool]
 
 
 ACCOUNT_ACTIONS = {
@@ -147,8 +147,8 @@ class UserAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """The person's status as HTML: active, disabled or invited. The status of an invited person
-        also says how long ago that was, and has a "Resend" button if the viewer may invite."""
+        """The person's status as HTML: active, disabled or invited. An invited person's status also
+        says how long ago they were invited, with a "Resend" button if the viewer may invite."""
         return render_to_string(
             "admin/identity/person_state.html",
             {
@@ -230,11 +230,11 @@ class UserAdmin(TenantAdmin):
         if self._may_change(by, person):
             parts = {
                 name: Part(
-                    name, action.about, ServiceForm(submitted_values(request, name)),
+                    name, action.description, ServiceForm(submitted_values(request, name)),
                     _action_handler(action, person, by), button=action.button, done=action.done,
                 )
                 for name, action in ACCOUNT_ACTIONS.items()
-                if action.fits(person)
+                if action.applies_to(person)
             }  # fmt: skip
             form = forms.PersonForm(submitted_values(request, "person"), person=person, by=by)
             parts["person"] = Part("person", "", form, _save_handler(form, person, by))

@@ -26,7 +26,9 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
     def act(data: dict[str, Any]) -> HttpResponse:
         client = registrations.register(RegisterTrialDto(**data), address=current_address())
-        return _enter(request, client) if client else _sent(site, request, data["email"])
+        if client is None:
+            return _link_sent(site, request, data["email"])
+        return _sign_in_owner(request, client)
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
     promise = gettext("{days}-day free trial with {credits} credits. No card required.")
@@ -49,7 +51,7 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
         return redirect("admin:register")
     email = form.cleaned_data["email"].lower()
     registrations.request_new_link(email=email, address=current_address())
-    return _sent(site, request, email)
+    return _link_sent(site, request, email)
 
 
 def confirm(site: Any, request: HttpRequest) -> HttpResponse:
@@ -60,7 +62,8 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
 
     def act(data: dict[str, Any]) -> HttpResponse:
         body = ConfirmRegistrationRequest(**data)
-        return _enter(request, registrations.confirm(**dict(body), address=current_address()))
+        client = registrations.confirm(**dict(body), address=current_address())
+        return _sign_in_owner(request, client)
 
     form = ConfirmForm(request.POST or None)
     is_open = settings.REGISTRATION_OPEN
@@ -75,13 +78,13 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
     return page
 
 
-def _enter(request: HttpRequest, client: Client) -> HttpResponse:
+def _sign_in_owner(request: HttpRequest, client: Client) -> HttpResponse:
     """Sign in the owner of a new company."""
     site_sessions.begin(request, User.objects.for_client(client).get(role=Role.OWNER))
     return redirect("admin:index")
 
 
-def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
+def _link_sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
     """The page that shows where the link was mailed, and offers to mail a new one."""
     sent: HttpResponse = site.page(
         request, "register_sent", gettext("Check your inbox"), email=email

@@ -74,8 +74,8 @@ def store_channel_access_token(
     user_external_id: str,
     by: User,
 ) -> ChannelAccessToken:
-    """Store the access token that a person of the client has at a provider. It replaces the
-    client's earlier token for the channel."""
+    """Store a person's access token for a messaging provider. It replaces the client's earlier
+    token for the channel."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
         token, _ = ChannelAccessToken.objects.update_or_create(

@@ -29,7 +29,7 @@ from identity.services import audit
 
 # Prices in credits (docs/credits.md).
 EXTRACTIVE_TASK = 1
-TOKENS_A_CREDIT = 1_000
+TOKENS_PER_CREDIT = 1_000
 # The tokens, in thousands, that are reserved for a model's reply. A reply is never charged more.
 MODEL_REPLY = 10
 
@@ -75,7 +75,7 @@ class InsufficientCredits(ApiError):
 
 
 class CapReached(InsufficientCredits):
-    """What is left of a public key's daily cap does not cover the call."""
+    """The rest of a public key's daily cap does not cover the call."""
 
 
 class SubscriptionInactive(InsufficientCredits):
@@ -101,7 +101,7 @@ class Reservation:
 def price_of_tokens(count: int, *, price: int = 1) -> int:
     """The price of a model's tokens: `price` credits per thousand tokens, rounded up. At least one
     thousand tokens are charged."""
-    return max(1, -(-count // TOKENS_A_CREDIT)) * price
+    return max(1, -(-count // TOKENS_PER_CREDIT)) * price
 
 
 @contextmanager
@@ -137,10 +137,10 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     values: list[Any] = [client_id, cost, reference, current_job(), key_id]
     if _try_to_reserve(values):
         return
-    # There may be a smaller reservation or a daily cap, or the plan may be inactive or have too few
-    # credits.
+    # Not a simple case: there may be a smaller reservation or a daily cap, or the plan may be
+    # inactive or have too few credits.
     with transaction.atomic():
-        if _try_to_reserve(values):  # once more, now with the account kept locked
+        if _try_to_reserve(values):  # again, now keeping the account locked
             return
         # An earlier attempt may have reserved less. After a refusal, its reservation must still
         # exist.
@@ -310,7 +310,7 @@ def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
         charged, account = _end_reservation(client_id, kind, reference, used=used)
         if charged is None:
             return 0
-        level = _level(account)
+        level = _warning_level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)
     return charged
@@ -361,7 +361,7 @@ def _move(
     account.credits_left, account.credits_used = fetch_row(_MOVE, values)
 
 
-def _level(account: Subscription) -> int | None:
+def _warning_level(account: Subscription) -> int | None:
     """The warning level that the balance has reached; None if the balance is not low."""
     if account.credits_left == 0:
         return USED_UP
@@ -387,7 +387,7 @@ def _warn(account: Subscription, level: int) -> None:
 
 def _reset_warnings(account: Subscription) -> None:
     """After credits were added, allow new warnings for the levels that the balance is above."""
-    account.lowest_warning_level = _level(account)
+    account.lowest_warning_level = _warning_level(account)
     account.save(update_fields=["lowest_warning_level"])
 
 

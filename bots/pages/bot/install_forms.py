@@ -10,7 +10,7 @@ from bots.forms import BotForm
 from bots.services import website_keys
 from chatplatform.forms import Setting
 from identity.auth import LOOPBACK
-from identity.forms import PAGES_DAILY_CREDITS, daily_credits_field
+from identity.forms import DEFAULT_DAILY_CREDITS, daily_credits_field
 from identity.models import ApiKey, User
 from identity.services import api_keys
 from identity.shapes.clients import ApiKeyDto
@@ -100,7 +100,7 @@ class TagForm(BotForm):
         return website_keys.find_key(self.bot) is None
 
     def submit(self, data: dict[str, Any], by: User) -> bool:
-        website_keys.create_key(self.bot, daily_credits=PAGES_DAILY_CREDITS, by=by)
+        website_keys.create_key(self.bot, daily_credits=DEFAULT_DAILY_CREDITS, by=by)
         return True
 
 

@@ -24,7 +24,7 @@ from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.services.core import customers
-from chats.shapes.message import FILES, MessageContent
+from chats.shapes.message import FILE_TYPES, MessageContent
 from identity.auth import Principal
 
 log = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ def ensure_allowed(
     if the customer is blocked. Files from messaging channels are always accepted, because the
     customer has already sent them."""
     customers.ensure_not_blocked(chat.customer)
-    has_files = bool(files) or any(piece.type in FILES for piece in pieces)
+    has_files = bool(files) or any(piece.type in FILE_TYPES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
         raise AttachmentsOff
 

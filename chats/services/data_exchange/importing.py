@@ -30,7 +30,12 @@ from chats.models import (
     Tagging,
 )
 from chats.services.core import messages, report_hooks, tags, team_notifications
-from chats.shapes.data_exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
+from chats.shapes.data_exchange import (
+    MAX_COUNTER,
+    ConversationEntity,
+    MessageEntity,
+    PortableFeedback,
+)
 from identity.models import Client, User
 
 # Maps the id of a row in the files to its id in this database.
@@ -341,7 +346,7 @@ def close_gaps(client: Client, chat_ids: Collection[uuid.UUID], *, result: Impor
         unused = _lock_chats(client, locked, last_event_seq=0)
         with connection.cursor() as cursor:
             for statement in _RENUMBER:
-                cursor.execute(statement, {"chats": list(unused), "highest": HIGHEST})
+                cursor.execute(statement, {"chats": list(unused), "highest": MAX_COUNTER})
         for row in _chats_with_gaps(client, locked - unused):
             result.warnings.append(
                 f"conversation {row['pk']}: has {row['stored']} messages, and its last one is"

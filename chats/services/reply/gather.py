@@ -25,7 +25,7 @@ from chats.services.reply.decide import (
     InfoFacts,
     ShortReply,
 )
-from chats.shapes.message import FILES
+from chats.shapes.message import FILE_TYPES
 from identity.services import time_zones
 
 # The maximum number of times that a field is asked for.
@@ -97,7 +97,7 @@ def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
     """What the messages contain if they have no text (see `Facts.wordless`)."""
     if all(channel_context.is_quiet(row.metadata) for row in burst):
         return "quiet"
-    has_files = any(piece["type"] in FILES for row in burst for piece in row.content)
+    has_files = any(piece["type"] in FILE_TYPES for row in burst for piece in row.content)
     return "files" if has_files else "lines"
 
 

@@ -78,13 +78,12 @@ def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
 def submitted_values(request: HttpRequest, name: str) -> QueryDict | None:
     """The submitted values of the form with this name; None if another form or none was
     submitted."""
-    is_sent = request.method == "POST" and request.POST.get("form") == name
-    return request.POST if is_sent else None
+    is_submitted = request.method == "POST" and request.POST.get("form") == name
+    return request.POST if is_submitted else None
 
 
 def are_saved_together(parts: Iterable[Part]) -> bool:
-    """Whether one button saves all forms of the page, which it does if several of them save
-    values."""
+    """Whether one button saves all forms of the page: if several of them save values."""
     return sum(part.is_saved for part in parts) > 1
 
 
@@ -97,7 +96,7 @@ def show(
     template: str = "settings/page",
     **context: Any,
 ) -> HttpResponse:
-    """The page with its forms, or the redirect after one of them was sent and accepted."""
+    """The page with its forms, or a redirect after one of them was submitted and accepted."""
     if done := carry_out(request, parts):
         return done
     page: HttpResponse = site.page(
@@ -110,8 +109,8 @@ def show(
 def carry_out(
     request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
 ) -> HttpResponse | None:
-    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted. None
-    if no form was sent, or if it is invalid. 403 for a POST that sends none of the forms."""
+    """A redirect to the same page, or to `then`, if one of the forms was submitted and accepted.
+    None if no form was submitted, or if it is invalid. 403 for a POST without one of the forms."""
     part = next((part for part in parts if part.form.is_bound), None)
     if part is None:
         if request.method == "POST":

@@ -60,7 +60,7 @@ class WeekWidget(forms.Widget):
         hours = value.hours or _SUGGESTED
         days = []
         for day, weekday in WEEKDAYS.items():
-            spans = [_shown(entry) for entry in hours if entry["weekday"] == day]
+            spans = [_displayed_hours(entry) for entry in hours if entry["weekday"] == day]
             days.append(
                 {
                     "name": weekday,
@@ -81,7 +81,7 @@ class WeekWidget(forms.Widget):
         return render_to_string("admin/settings/week.html", context)
 
 
-def _shown(entry: Entry) -> tuple[str, str]:
+def _displayed_hours(entry: Entry) -> tuple[str, str]:
     """The hours of an entry, with 00:00 for 24:00, which browsers do not accept."""
     closes = entry["closes"]
     return entry["opens"], MIDNIGHT if closes == END_OF_DAY else closes
