@@ -35,7 +35,7 @@ from chatplatform.admin_base import (
 )
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.templatetags.codes import error_words, humanize_code, translated_label
+from chatplatform.templatetags.codes import error_text, humanize_code, translated_label
 from identity.forms import PAGES_DAILY_CREDITS
 
 # Imported because they register their own admin pages.
@@ -64,7 +64,7 @@ class TrainedAdmin(TenantAdmin):
 
     @column(gettext_lazy("Error"))
     def shown_error(self, row: models.Document | models.WebUrl) -> str:
-        return error_words(row.error_message, row.error_code)
+        return error_text(row.error_message, row.error_code)
 
     @admin.action(description=gettext_lazy("Refresh"), permissions=["train"])
     def refresh(self, request: HttpRequest, rows: QuerySet[Any]) -> None:

@@ -369,12 +369,10 @@ class ColumnsMixin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
+        to_column = self._page_column
         # If the class sets no `fields`, Django lists both a field and the column that replaces it.
         return [
-            (
-                title,
-                options | {"fields": [*dict.fromkeys(map(self._page_column, options["fields"]))]},
-            )
+            (title, options | {"fields": [*dict.fromkeys(map(to_column, options["fields"]))]})
             for title, options in groups
         ]
 
