@@ -1,6 +1,6 @@
-"""The replica from which reports and exports are read: whether it may be read, and its lag.
+"""The replica for reports and exports: whether it can be read, and its lag.
 
-The replica is optional: what cannot be read there is read from the primary.
+It is optional: what cannot be read there is read from the primary.
 """
 
 import logging
@@ -47,7 +47,7 @@ def alias() -> str:
 
 
 def as_of() -> datetime:
-    """The time up to which a report that is read now includes changes."""
+    """The time up to which a report that is read now includes all changes."""
     seconds = lag_seconds() if alias() == REPLICA else 0
     return timezone.now() - timedelta(seconds=seconds or 0)
 

@@ -594,7 +594,7 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 #: these workers need it to limit each client: to eight reply jobs at once per worker, and to all
 #: workers but one while other clients' jobs run.
 REPLY_WORKERS = env.integer("REPLY_WORKERS", default=1, least=1)
-#: Seconds after which a job that its worker no longer renews goes to another worker, if the worker's
+#: Seconds until a job that its worker no longer renews goes to another worker, if the worker's
 #: process is gone ([a worker is killed](operations.md#stop-kill-start)). A process that hangs keeps
 #: the job for ten more minutes.
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)

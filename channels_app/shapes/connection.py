@@ -88,7 +88,7 @@ class ChannelConnection(Shape):
         None, description="When the token expires; null if it does not expire by itself."
     )
     last_event_at: Moment | None = Field(
-        None, description="When the provider last sent an event; null if it has not sent any."
+        None, description="When the provider last sent an event; null if it never has."
     )
     last_error: str | None = Field(
         None,
@@ -96,8 +96,8 @@ class ChannelConnection(Shape):
     )
     missing_permissions: list[str] = Field(
         default_factory=list,
-        description="The permissions that sending or receiving needs and that the person did not"
-        " grant, as the provider names them. If there are any, begin another consent.",
+        description="The permissions for sending or receiving that the person did not grant, as the"
+        " provider names them. If there are any, begin another consent.",
     )
     quality: str | None = Field(
         None,

@@ -19,7 +19,7 @@ BACKUP_MARK = "last-backup"
 
 
 def disks() -> Iterator[tuple[str, int, int]]:
-    """Yield each disk of this process: what it stores, its free bytes, and its size in bytes."""
+    """Yield each disk of this process: `data` or `media`, its free bytes, and its size in bytes."""
     folders = {"data": settings.DATA_DIR}
     if not settings.MEDIA_BUCKET:
         folders["media"] = settings.MEDIA_ROOT
