@@ -28,14 +28,14 @@ from chatplatform.admin_base import (
     button,
     column,
     confirm_action,
-    each,
     in_use,
     link,
+    run_each,
     viewer,
 )
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.templatetags.codes import error_words, humanize_code, translated_label
+from chatplatform.templatetags.codes import error_text, humanize_code, translated_label
 from identity.forms import DEFAULT_DAILY_CREDITS
 
 # Imported because they register their own admin pages.
@@ -64,7 +64,7 @@ class TrainedAdmin(TenantAdmin):
 
     @column(gettext_lazy("Error"))
     def shown_error(self, row: models.Document | models.WebUrl) -> str:
-        return error_words(row.error_message, row.error_code)
+        return error_text(row.error_message, row.error_code)
 
     @admin.action(description=gettext_lazy("Refresh"), permissions=["train"])
     def refresh(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
@@ -199,12 +199,12 @@ class BotAdmin(TenantAdmin):
     )
     def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
-        each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=True, by=by))
+        run_each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=True, by=by))
 
     @admin.action(description=gettext_lazy("Enable"), permissions=["manage"])
     def enable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
-        each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=False, by=by))
+        run_each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=False, by=by))
 
     @admin.action(description=gettext_lazy("Delete"), permissions=["manage"])
     @confirm_action(
@@ -213,7 +213,7 @@ class BotAdmin(TenantAdmin):
         )
     )
     def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
-        each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))
+        run_each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))
 
 
 @admin.register(models.Prompt)
@@ -228,7 +228,7 @@ class PromptAdmin(TenantAdmin):
     @confirm_action(gettext_lazy("Restore these versions? Each will be saved as a new version."))
     def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
         by = viewer(request)
-        each(
+        run_each(
             request, rows, lambda row: prompt_versions.restore(row.bot, version=row.version, by=by)
         )
 
@@ -302,7 +302,7 @@ class DocumentAdmin(TrainedAdmin):
     )
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
+        run_each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
 
 
 @admin.register(models.Chunk)
@@ -364,4 +364,4 @@ class WebUrlAdmin(TrainedAdmin):
     )
     def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))
+        run_each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))

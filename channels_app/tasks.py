@@ -28,7 +28,7 @@ def deliver_message(*, message_id: str) -> None:
 
 @job("channels_app.send_survey", queue=Queue.CHANNEL, max_attempts=5)
 def send_survey(*, conversation_id: str) -> None:
-    """Send the survey after the end of a chat."""
+    """Send the survey after a chat has ended."""
     typing_and_receipts.send_survey(conversation_id)
 
 
@@ -62,7 +62,7 @@ def retry_deferred_item(*, item_id: int, attempt: int) -> None:
 
 @job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)
 def empty_callback(*, callback_id: int) -> None:
-    """Empty a callback in which an erased customer occurs, once no item in it waits."""
+    """Empty a callback that contains an erased customer, once none of its items waits."""
     callbacks.empty(callback_id)
 
 

@@ -52,7 +52,7 @@ Words = str | Promise
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
 ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
-# Columns that hold secrets or their hashes; no client's archive contains them in plain text.
+# Columns with secrets or their hashes; no client's archive contains them in plain text.
 SECRETS = {
     "access_token", "api_key", "application_secret", "password", "previous_secret",
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
@@ -66,16 +66,16 @@ unfold_list.LINK_CLASSES[:] = []
 
 
 def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
-    """The heading of a column in words; for plain columns, Django's label is the field's name."""
+    """A column's heading in words; for a plain column, Django's label is only the field's name."""
     label, shown = label_for_field(*args, **options)
     text = str(label)
     words = humanize_code if text.islower() else gettext
     return words(text) if text else "", shown
 
 
-# Unfold shows the heading above a list and, on phones, in front of each cell's value. Neither it
-# nor Django has a hook for it: a field's own name comes before the page's, and a template could
-# change only the headings above the list, since cells are built in Python.
+# Neither Django nor Unfold has a hook for headings: a field's own name takes precedence over the
+# admin class, and a template could change only the headings above a list, not those that phones
+# show in front of each value.
 unfold_list.label_for_field = _heading_of_field  # type: ignore[attr-defined, assignment]
 
 
@@ -109,17 +109,16 @@ def confirm_action(question: Words) -> Callable[[Callable[..., Any]], Callable[.
 
 
 def viewer(request: HttpRequest) -> Any:
-    """The user of the page, or during an impersonation the impersonated person. No API key can open
-    the site."""
+    """The signed-in person; during an impersonation, the impersonated one."""
     return request.user
 
 
 def is_impersonated(request: HttpRequest) -> bool:
-    """Whether the platform's staff view the page as another person; they can't change anything."""
+    """Whether one of the platform's staff views the page as another person, read-only."""
     return hasattr(request, "viewed_by")
 
 
-def each(
+def run_each(
     request: HttpRequest,
     rows: Iterable[Any],
     act: Callable[[Any], Any],
@@ -154,8 +153,8 @@ def button(
     url_path: str | None = None,
     is_recorded: bool = False,
 ) -> Callable[[View], View]:
-    """Turn a method into a page with a button: above the list if `actions_list` of the class
-    contains the method, on a row's page if `actions_detail` does.
+    """Turn a method into a page with a button: above the list if the class names the method in
+    `actions_list`, on a row's page if in `actions_detail`.
 
     `is_recorded`: opening the page writes an audit entry, which is refused during an
     impersonation. The button on a row's page is hidden then.
@@ -185,12 +184,12 @@ def in_use(row: Any) -> Any:
 
 
 def link(page: str, pk: object, words: object) -> SafeString:
-    """A link to a page of the site about the row `pk`; `page` is the name of the page's URL."""
+    """A link to the page about the row `pk`; `page` is the name of its URL."""
     return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), words)
 
 
 def progress_bar(done: int, total: int) -> SafeString:
-    """The progress of work as a bar and in numbers."""
+    """Progress as a bar and in numbers."""
     return format_html(
         '<progress value="{}" max="{}" aria-label="{}"></progress> {}',
         done,
@@ -201,14 +200,14 @@ def progress_bar(done: int, total: int) -> SafeString:
 
 
 # Turns a code into a lazily translated column heading.
-_in_words = lazy(humanize_code, str)
+_heading_from_code = lazy(humanize_code, str)
 
 
 @functools.cache
-def in_words(name: str) -> Any:
-    """A column that shows the API code in the field `name` in words."""
+def code_column(name: str) -> Any:
+    """A column for the field `name` that shows its API code in words."""
 
-    @column(_in_words(name), ordering=name)
+    @column(_heading_from_code(name), ordering=name)
     def shown(row: Any) -> str:
         return humanize_code(getattr(row, name))
 
@@ -216,10 +215,10 @@ def in_words(name: str) -> Any:
 
 
 @functools.cache
-def moment(name: str) -> Any:
-    """A column that shows the time in the field `name`, formatted by `when`."""
+def time_column(name: str) -> Any:
+    """A column for the field `name` that formats its time with `when`."""
 
-    @column(_in_words(name.removesuffix("_at")), ordering=name)
+    @column(_heading_from_code(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 
@@ -228,10 +227,10 @@ def moment(name: str) -> Any:
 
 
 @functools.cache
-def person(name: str) -> Any:
+def person_column(name: str) -> Any:
     """A column with a person's name, which is a link if the person belongs to the row's client."""
 
-    @column(_in_words(name), ordering=name)
+    @column(_heading_from_code(name), ordering=name)
     def shown(row: Any) -> str:
         user = getattr(row, name)
         if user is None or user.client_id != getattr(row, "client_id", None):
@@ -242,7 +241,7 @@ def person(name: str) -> Any:
 
 
 class _ReadableJson(DjangoJSONEncoder):
-    """Writes letters of all languages as they are, not as escapes."""
+    """Writes letters of all languages unescaped."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"ensure_ascii": False})
@@ -339,7 +338,7 @@ class TenancyMixin(ModelAdmin):
 class ColumnsMixin(ModelAdmin):
     """Lets a person choose columns, and shows codes, times, people and JSON in readable form."""
 
-    # Columns that hold API codes, which are shown in words.
+    # Columns with API codes, which are shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
     # Headings of columns whose names are not clear enough.
     labels: ClassVar[dict[str, Any]] = {}
@@ -348,7 +347,7 @@ class ColumnsMixin(ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return [
-            self._worded(name)
+            self._list_column(name)
             for name in self._chosen(request)
             if self._is_useful_column(request, name)
         ]
@@ -363,23 +362,24 @@ class ColumnsMixin(ModelAdmin):
         """The columns to choose from: name, heading, and whether the list shows it now."""
         offered, chosen = (*self.list_display, *self.more_columns), self._chosen(request)
         return [
-            (_name(item), self._heading(self._worded(item)), item in chosen)
+            (_name(item), self._heading(self._list_column(item)), item in chosen)
             for item in offered
             if self._is_useful_column(request, item)
         ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
+        to_column = self._page_column
         # If the class sets no `fields`, Django lists both a field and the column that replaces it.
         return [
-            (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
+            (title, options | {"fields": [*dict.fromkeys(map(to_column, options["fields"]))]})
             for title, options in groups
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        columns = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
-        return (*fields, *columns, *map(person, sorted(self._people)))
+        columns = (*map(code_column, sorted(self.codes)), *map(time_column, sorted(self._moments)))
+        return (*fields, *columns, *map(person_column, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [
@@ -391,13 +391,13 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _people(self) -> set[str]:
-        """The names of the columns that hold a person."""
+        """The names of the columns that refer to a person."""
         fields = self.model._meta.concrete_fields
         return {field.name for field in fields if field.related_model is get_user_model()}
 
     @cached_property
     def _moments(self) -> set[str]:
-        """The names of columns that hold a time, except columns that the page's form changes."""
+        """The names of the time columns, except those that the page's form changes."""
         fields = self.model._meta.concrete_fields
         names = {field.name for field in fields if isinstance(field, DateTimeField)}
         is_form = self.changed_by is not None  # type: ignore[attr-defined]
@@ -414,17 +414,18 @@ class ColumnsMixin(ModelAdmin):
     def _heading(self, column: Any) -> str:
         return humanize_code(str(label_for_field(column, self.model, self)))
 
-    def _worded(self, name: Any) -> Any:
+    def _list_column(self, name: Any) -> Any:
         if name in self.labels:
             return self._labelled[name]
         if name in self._moments:
-            return moment(name)
-        return in_words(name) if isinstance(name, str) and name in self.codes else name
+            return time_column(name)
+        return code_column(name) if isinstance(name, str) and name in self.codes else name
 
-    def _shown(self, name: Any) -> Any:
+    def _page_column(self, name: Any) -> Any:
         """The column that a row's page shows for the field `name`."""
-        labelled = self._labelled.get(name)
-        return labelled or (person(name) if name in self._people else self._worded(name))
+        if name in self._people and name not in self._labelled:
+            return person_column(name)
+        return self._labelled.get(name) or self._list_column(name)
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
         """Whether the viewer needs the column: only the platform's staff need the client."""

@@ -19,5 +19,5 @@ def channel_choices() -> list[tuple[str, str]]:
 
 
 def messaging_choices() -> list[tuple[str, str]]:
-    """The choices for columns that hold only messaging channels."""
+    """The choices for columns that contain only messaging channels."""
     return [(name, name.title()) for name in sorted(MESSAGING_CHANNELS)]

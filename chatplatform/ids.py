@@ -39,7 +39,7 @@ class _Clock:
 
     def _start(self, millisecond: int) -> None:
         self.millisecond = millisecond
-        # The top bit stays 0, so that at least half of the counter is left for counting up.
+        # The top bit starts at 0, so that at least half of the counter is left for counting up.
         self.counter = secrets.randbits(_COUNTER_BITS - 1)
 
 
@@ -78,5 +78,5 @@ def first_id(moment: datetime) -> uuid.UUID:
 
 
 def short_code(n: int = 10) -> str:
-    """`n` random characters that are hard to guess or misread: 4.9 bits each, by default 49."""
+    """`n` random characters that are hard to misread, 4.9 bits each (49 bits by default)."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(n))

@@ -35,13 +35,13 @@ def lock_in_transaction(name: str) -> None:
 
 
 @contextmanager
-def single_flight(name: str, *, patience: float) -> Iterator[bool]:
-    """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.
+def single_flight(name: str, *, max_wait_seconds: float) -> Iterator[bool]:
+    """Run the block while nobody else runs it; after `max_wait_seconds`, run it anyway.
 
     Yields whether the block holds the lock. Without the lock, the block may run several times at
     once, so it must check again under a row lock before it stores anything.
     """
-    until = time.monotonic() + patience
+    until = time.monotonic() + max_wait_seconds
     # This polls, because a statement that waits for the lock could exceed the database's timeouts.
     while True:
         with try_lock(name) as is_held:

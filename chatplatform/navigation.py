@@ -22,9 +22,9 @@ class Page:
     title: str
     target: str
     icon: str = ""
-    # Only the platform's staff have it in their menu; other people follow a link to it.
+    # Only the platform's staff have it in their menu; other people reach it by links.
     is_technical: bool = False
-    # The prefix of other paths that belong to the page.
+    # The prefix of further paths that belong to the page.
     also: str = ""
     # Only owners and admins of a client may open it. For a list, its admin class decides.
     is_for_admins: bool = False
@@ -169,7 +169,7 @@ SECTIONS = (
         is_for_agents=False,
     ),
 )  # fmt: skip
-# A person's own account, which is not in the menu but under their name.
+# A person's own account, which the menu under their name contains.
 ACCOUNT = Section(
     gettext_noop("Profile"), "person",
     (
@@ -190,7 +190,7 @@ def file_name_of(model: type[Model]) -> str:
     return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))
 
 
-def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups of Unfold's sidebar: people of a client see an entry for each section, the
     platform's staff see every list."""
     viewer: Any = request.user
@@ -198,7 +198,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
         first = [_item("Home", "home", reverse("admin:index"))]
         first.append(_item("Inbox", "inbox", reverse("admin:desk")))
         return [{"items": first}, *_groups(request, str(chosen_client(request) or ""))]
-    current, _ = _place(request)
+    current, _ = _current(request)
     items = [
         _item(section.title, section.icon, readable[0].link) | {"active": section == current}
         for section, readable in _readable(request)
@@ -218,7 +218,7 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
     """The pages of the current section as tabs; none if the viewer may read only one of the pages.
     The platform's staff have tabs only in their profile."""
     viewer: Any = request.user
-    section, current = _place(request)
+    section, current = _current(request)
     is_staff = not viewer.is_authenticated or viewer.is_superuser
     if section is None or (is_staff and section != ACCOUNT):
         return []
@@ -230,27 +230,27 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
     return items if len(items) > 1 else []
 
 
-def place(request: HttpRequest) -> tuple[str, str]:
+def current_titles(request: HttpRequest) -> tuple[str, str]:
     """The titles of the current section and page; empty on a page outside the navigation."""
-    section, page = _place(request)
+    section, page = _current(request)
     return gettext(section.title) if section else "", gettext(page.title) if page else ""
 
 
 def chosen_client(request: HttpRequest) -> int | None:
-    """The client by which the platform's staff filter this list, or filtered the list from which
-    they came; None if there is none."""
+    """The client that the platform's staff filter this list by, or filtered the previous list by;
+    None if there is none."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
     client_id = request.GET.get(_CLIENT, "") or from_list
     return int(client_id) if user.is_superuser and client_id.isdecimal() else None
 
 
-def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
+def client_lists(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
     """The groups of list pages, filtered by one client."""
-    return _groups(request, str(client_id), of_clients=True)
+    return _groups(request, str(client_id), only_client_rows=True)
 
 
-def of_client(path: str, client_id: int) -> str:
+def filtered_by_client(path: str, client_id: int) -> str:
     """The path of a list, filtered by one client."""
     return f"{path}{'&' if '?' in path else '?'}{_CLIENT}={client_id}"
 
@@ -292,8 +292,8 @@ def _path_prefixes() -> list[tuple[str, Section, Page]]:
     return sorted(prefixes, key=lambda item: len(item[0]), reverse=True)
 
 
-def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
-    """The section and the page to which the request's path belongs; None if there is none."""
+def _current(request: HttpRequest) -> tuple[Section | None, Page | None]:
+    """The section and the page of the request's path; None if there is none."""
     for start, section, page in _path_prefixes():
         is_home = page.target == "admin:index"
         if request.path == start or (request.path.startswith(start) and not is_home):
@@ -302,21 +302,22 @@ def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
 
 
 def _groups(
-    request: HttpRequest, client_id: str, *, of_clients: bool = False
+    request: HttpRequest, client_id: str, *, only_client_rows: bool = False
 ) -> list[dict[str, Any]]:
     """The lists that the viewer may read, by section; links to lists of clients' rows keep the
-    chosen client. `of_clients`: only lists of clients' rows."""
+    chosen client. `only_client_rows`: only lists of clients' rows."""
     groups = []
     for section in SECTIONS:
         items = []
         for page in section.pages:
             if not page.is_list or not _may_read(request, page):
                 continue
-            is_tenants = getattr(page.admin, "client_path", None) == "client"
-            if of_clients and not is_tenants:
+            has_client_rows = getattr(page.admin, "client_path", None) == "client"
+            if only_client_rows and not has_client_rows:
                 continue
-            has_client = client_id.isdecimal() and is_tenants
-            link = of_client(page.link, int(client_id)) if has_client else page.link
+            link = page.link
+            if client_id.isdecimal() and has_client_rows:
+                link = filtered_by_client(link, int(client_id))
             items.append(_item(page.title, page.icon, link))
         if items:
             groups.append({"title": gettext(section.title), "items": items})

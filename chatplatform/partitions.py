@@ -18,11 +18,11 @@ from chatplatform.ids import first_id
 from chatplatform.sql import fetch_rows
 
 log = logging.getLogger(__name__)
-# How many months are created beyond the current one, so that the job that creates them may fail for
-# weeks without harm.
-AHEAD = 2
+# How many months are created beyond the current one, so that creating them may fail for weeks
+# without harm.
+MONTHS_AHEAD = 2
 # How long a drop waits for its lock before it is left to a later run. Meanwhile, all readers and
-# writers of the table have to wait, too.
+# writers of the table wait, too.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
 # The tables, with the approximate number of rows in their default partitions. The number comes from
 # the server's statistics, since only the owner may read a partition.
@@ -52,14 +52,14 @@ class Month:
         return rows.filter(**{f"{key}__gte": first_id(self.begins)}) if self.begins else rows
 
 
-def make_ahead() -> None:
-    """Create each table's partitions for the current month and the next `AHEAD` months, and update
-    the planner's statistics.
+def create_upcoming() -> None:
+    """Create each table's partitions for the current month and the next `MONTHS_AHEAD` months, and
+    update the planner's statistics.
 
-    If a partition was missing, its rows are in the default partition. They move to the new one.
+    Rows that a missing partition left in the default partition move to the new one.
     """
     begin = month_of(timezone.now())
-    wanted = [month_after(begin, count) for count in range(AHEAD + 1)]
+    wanted = [month_after(begin, count) for count in range(MONTHS_AHEAD + 1)]
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         for table, _ in cursor.fetchall():
@@ -74,8 +74,8 @@ def make_ahead() -> None:
 
 
 def rows_without_month() -> dict[str, int]:
-    """For each table, the approximate number of rows in its default partition: rows of a month that
-    was not created in time, or was dropped before they were stored."""
+    """For each table, the approximate number of rows in its default partition: rows whose month was
+    not created in time, or was dropped before they were stored."""
     return dict(fetch_rows(_TABLES))
 
 
@@ -103,8 +103,8 @@ def drop_before(
     *,
     is_needed: Callable[[Month], bool] = lambda month: False,
 ) -> int:
-    """Drop the months of a table that ended before a time, unless they are still needed; returns
-    their number. Each drop blocks the table for a few milliseconds."""
+    """Drop the months of a table that ended before a time, unless they are still needed; return
+    how many were dropped. Each drop blocks the table for a few milliseconds."""
     table, dropped = model._meta.db_table, 0
     for month in months(model):
         # `is_needed` is called again under the lock, when nobody can add rows.

@@ -1,13 +1,13 @@
-"""The replica from which reports and exports are read: whether it may be read, and its lag.
+"""The replica for reports and exports: whether it can be read, and its lag.
 
-The replica is optional: what cannot be read there is read from the primary.
+It is optional: what cannot be read there is read from the primary.
 """
 
 import logging
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import TimeoutError as FutureTimeout
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 PRIMARY, REPLICA = "default", "replica"
 # How long a measured lag is used, and how long to wait for a measurement: a server that hangs never
 # responds.
-HOLDS_SECONDS, PATIENCE_SECONDS = 5.0, 2.0
+LAG_TTL_SECONDS, LAG_TIMEOUT_SECONDS = 5.0, 2.0
 
 # A replica that has replayed everything that the primary had written is not behind, however long
 # ago the last change was.
@@ -40,20 +40,21 @@ def lag_seconds() -> float | None:
 
 
 def alias() -> str:
-    """The database from which reports are to be read now."""
+    """The alias of the database to read reports from now."""
     seconds = lag_seconds()
     is_good = seconds is not None and seconds <= settings.REPLICA_MAX_LAG_SECONDS
     return REPLICA if is_good else PRIMARY
 
 
 def as_of() -> datetime:
-    """The time up to which a report that is read now includes changes."""
+    """The time up to which a report that is read now includes all changes."""
     seconds = lag_seconds() if alias() == REPLICA else 0
     return timezone.now() - timedelta(seconds=seconds or 0)
 
 
-def failed() -> None:
-    """Record that a statement failed on the replica: the primary is read for a while."""
+def record_failure() -> None:
+    """Record that a statement failed on the replica: reports are read from the primary for a few
+    seconds."""
     connections[REPLICA].close()
     _lag.forget()
 
@@ -72,19 +73,19 @@ class _Lag:
         with self._lock:
             if time.monotonic() >= self._valid_until:
                 self._seconds = self._wait_for_lag()
-                self._valid_until = time.monotonic() + HOLDS_SECONDS
+                self._valid_until = time.monotonic() + LAG_TTL_SECONDS
             return self._seconds
 
     def forget(self) -> None:
         with self._lock:
-            self._seconds, self._valid_until = None, time.monotonic() + HOLDS_SECONDS
+            self._seconds, self._valid_until = None, time.monotonic() + LAG_TTL_SECONDS
 
     def _wait_for_lag(self) -> float | None:
         if self._measuring is None or self._measuring.done():
             self._measuring = self._threads.submit(measure)
         try:
-            return self._measuring.result(PATIENCE_SECONDS)
-        except Late:
+            return self._measuring.result(LAG_TIMEOUT_SECONDS)
+        except FutureTimeout:
             return None
 
 

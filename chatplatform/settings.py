@@ -35,11 +35,11 @@ gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 #: ## Basics
-#: The folder of databases, uploads, keys and logs. Default: `var`.
+#: The folder for databases, uploads, keys and logs. Default: `var`.
 DATA_DIR = Path(env.text("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 #: For your own machine, never for a real site: demo data, simulated channels, generated secrets.
 #: `make` sets it to `true`.
-# Off by default, so that a forgotten variable exposes nothing.
+# Off by default: a forgotten variable must expose nothing.
 DEVELOPMENT = env.flag("DEBUG", default=False)
 # Django's own debug mode is always off: its error pages show code, and it stores every statement.
 DEBUG = False
@@ -62,8 +62,8 @@ def stored_secret(name: str, new_value: str) -> str:
     return path.read_text().strip()
 
 
-#: Signs tokens, and is the key of the hashes of secrets. Required unless `DEBUG` is on. Default:
-#: generated once and stored in `DATA_DIR/keys`.
+#: The key that signs tokens and hashes secrets. Required unless `DEBUG` is on. Default: generated
+#: once and stored in `DATA_DIR/keys`.
 SECRET_KEY = env.text("SECRET_KEY", default="")
 if not SECRET_KEY and DEVELOPMENT:
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
@@ -133,7 +133,7 @@ def _check_site_url() -> None:
     host = f"[{_public.hostname}]" if ":" in (_public.hostname or "") else _public.hostname or ""
     served = ALLOWED_HOSTS + (_OWN_NAMES if set(ALLOWED_HOSTS) & set(_OWN_NAMES) else [])
     if _public.scheme != "https" and host not in _OWN_NAMES:
-        env.fault("PUBLIC_URL", "browsers sign nobody in without TLS. Write https://.")
+        env.fault("PUBLIC_URL", "nobody can sign in without TLS. Write https://.")
     elif f"http://127.0.0.1:{_port}" == PUBLIC_URL and host not in served:
         env.fault("PUBLIC_URL", "it must be set. Write https:// and a name of ALLOWED_HOSTS.")
     elif not validate_host(host, served):
@@ -164,7 +164,7 @@ INSTALLED_APPS = [
     *API_APPS,
     "commands",
 ]
-# API requests pass only the first entry, which serves every path of an operation. The others serve
+# API requests pass only the first entry, which serves the paths of all operations. The others serve
 # the pages of the site.
 MIDDLEWARE = [
     "chatplatform.api.middleware.ApiEntryMiddleware",
@@ -213,7 +213,7 @@ _PARTS = ("HOST", "PORT", "USER", "PASSWORD", "NAME")
 
 
 def _url_of_parts(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
-    """The URL built from DATABASE_HOST, _PORT, _USER, …; a password may have any character."""
+    """The URL built from DATABASE_HOST, _PORT, _USER, …; a password may contain any character."""
     host = env.text(f"{name}_HOST", default="127.0.0.1")
     port = env.integer(f"{name}_PORT", default=port, least=1, most=65535)
     user = env.text(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
@@ -230,15 +230,16 @@ def _default_url(setting: str, *parts: Any) -> str:
 
 _POSTGRES = ("DATABASE", "postgres", 5432, "chatplatform")
 #: ## Database and broker
-#: Your own PostgreSQL, 15 or newer, with the application's role. Or the parts of the URL, where a
-#: password may have any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`. The URL
-#: may end in options of libpq, such as `?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem`.
+#: The URL of your own PostgreSQL, 15 or newer, with the application's role. It may end in options
+#: of libpq, such as `?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem`. Or set the URL's parts,
+#: where a password may contain any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`,
+#: `_NAME`.
 #: Default: the embedded server.
 DATABASES: dict[str, Any] = {
     "default": env.database("DATABASE_URL", default=_default_url("DATABASE_URL", *_POSTGRES))
 }
 #: The same database with the role that owns the tables; only `migrate` needs it
-#: ([two roles](operations.md#two-roles-of-the-database)). Or `DATABASE_OWNER_USER` and
+#: ([two roles](operations.md#two-roles-of-the-database)). Or set `DATABASE_OWNER_USER` and
 #: `DATABASE_OWNER_PASSWORD`. Default: one role does both.
 if env.text("DATABASE_OWNER_URL", default="") or env.text("DATABASE_OWNER_PASSWORD", default=""):
     DATABASES["owner"] = env.database(
@@ -248,10 +249,10 @@ if env.text("DATABASE_OWNER_URL", default="") or env.text("DATABASE_OWNER_PASSWO
 _replica = env.text("DATABASE_REPLICA_URL", default="")
 if _replica:
     DATABASES["replica"] = env.database("DATABASE_REPLICA_URL", default="")
-#: How many seconds the replica may be behind; beyond that the primary is read.
+#: How many seconds the replica may be behind; if it is further behind, the primary is read.
 REPLICA_MAX_LAG_SECONDS = env.decimal("REPLICA_MAX_LAG_SECONDS", default=30)
-# A host that fails does not close its connections. With keepalives, both ends notice after 20
-# seconds: no thread of ours waits forever, and the database holds no lock for a crashed process.
+# A host that fails does not close its connections. With keepalives, the other end notices after 20
+# seconds: no thread of ours waits forever, and the database keeps no lock of a crashed host.
 _IDLE, _INTERVAL, _COUNT = 10, 5, 2
 _NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
 TCP_KEEPALIVE = {
@@ -282,8 +283,8 @@ if _replica:  # A failed host is noticed within seconds. tcp_user_timeout is in 
     DATABASES["replica"]["OPTIONS"] |= {"tcp_user_timeout": 5000, "keepalives_idle": 5}
     DATABASES["replica"]["OPTIONS"] |= {"keepalives_interval": 2, "keepalives_count": 2}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-#: Your own Valkey or Redis, 7 or newer. Or its parts: `REDIS_HOST`, `_PORT`, `_PASSWORD`, `_NAME`.
-#: Default: the embedded server.
+#: The URL of your own Valkey or Redis, 7 or newer. Or set the URL's parts: `REDIS_HOST`, `_PORT`,
+#: `_PASSWORD`, `_NAME`. Default: the embedded server.
 REDIS_URL = env.broker("REDIS_URL", default=_default_url("REDIS_URL", "REDIS", "redis", 6379, "0"))
 
 AUTH_USER_MODEL = "identity.User"
@@ -291,7 +292,7 @@ AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
 LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 SESSION_ENGINE = "identity.services.site_sessions"
 #: ## People and mail
-#: Seconds without a request after which somebody is signed out of the site.
+#: Seconds without a request after which a person is signed out of the site.
 SESSION_COOKIE_AGE = env.integer("SITE_IDLE_SECONDS", default=28_800)
 SESSION_SAVE_EVERY_REQUEST = True
 #: Whether anybody may register a company. If not, the platform's staff add companies on the site.
@@ -347,7 +348,7 @@ DEFAULT_FROM_EMAIL = env.text(
 )
 if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
     env.fault("EMAIL_FROM", "it has no email address. Write Acme chat <no-reply@chat.example>.")
-#: The page that a mail's link for choosing a password opens; its token follows as `#token=…`.
+#: The page that mailed links for choosing a password open; `#token=…` is appended.
 #: Default: `PUBLIC_URL/admin/choose-password/`.
 PASSWORD_RESET_URL = env.url("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
@@ -367,8 +368,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
-# In the release's folder, where `collectstatic` puts the files once. Each release needs its own
-# files, but all releases share the data folder.
+# In the release's folder, not in the data folder that all releases share: each release needs its
+# own files, which `collectstatic` puts here once.
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 #: ## Files and limits
@@ -383,7 +384,7 @@ if MEDIA_BUCKET and not re.search("REGION|ENDPOINT_URL|PROFILE|CONFIG_FILE", " "
     )
 if ("AWS_ACCESS_KEY_ID" in _AWS) != ("AWS_SECRET_ACCESS_KEY" in _AWS):
     env.fault("AWS_ACCESS_KEY_ID", "it needs AWS_SECRET_ACCESS_KEY. Write both, or neither.")
-#: Seconds that the store has for each part of a response.
+#: Seconds to wait for each part of the store's response.
 MEDIA_TIMEOUT_SECONDS = env.decimal("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
@@ -399,8 +400,7 @@ if DEVELOPMENT:
 # These checks do not find the admin's middleware inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
-# The maximum number of bytes in a JSON body, an uploaded file and a provider's callback, and of
-# files in an upload and a message.
+# The maximum number of bytes in a body or file, and of files in an upload or message.
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
@@ -545,7 +545,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_DB_REUSE_MAX = 1_000_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
-# Seconds that running jobs have when a worker is told to stop; then they are returned to the queue.
+# Seconds that running jobs have to end when a worker stops; then they are returned to the queue.
 # The launcher waits longer (12) before it kills the worker.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
 CELERY_WORKER_CONSUMER = "chatplatform.jobs.worker_process:Consumer"
@@ -554,8 +554,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; a running job's lease is renewed
 CELERY_TASK_TIME_LIMIT = 630
-# For each queue, the loop that its workers run in addition to jobs; the loop returns when its event
-# is set.
+# For each queue, the loop that its workers run besides jobs, until the event passed to it is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 # For each queue, the function that its workers call before they take jobs.
 WORKER_WARM_UPS = {"reply": "bots.services.warm_up.load"}
@@ -586,36 +585,36 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
     for task, seconds in _PERIODIC.items()
 }
-# A run that waits too long for a worker is dropped, since the next run does the same work.
+# A run that waits too long for a worker is dropped: the next run does the same work.
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # Only the workers of this queue have access to the media store. A run may wait behind a long
 # training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 #: How many workers on all hosts serve the queues `reply`, `channel` and `insight`. The relay and
-#: these workers read it: a client has up to eight jobs of replies at once for each worker, and
-#: leaves one worker free while other clients' jobs run.
+#: these workers need it to limit each client: to eight reply jobs at once per worker, and to all
+#: workers but one while other clients' jobs run.
 REPLY_WORKERS = env.integer("REPLY_WORKERS", default=1, least=1)
-#: Seconds without a renewal by its worker after which a job goes to another worker, if the worker's
+#: Seconds until a job that its worker no longer renews goes to another worker, if the worker's
 #: process is gone ([a worker is killed](operations.md#stop-kill-start)). A process that hangs keeps
 #: the job for ten more minutes.
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention
-#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept besides
-#: the current one; 0 keeps all.
+#: How many months of the [audit log](operations.md#two-roles-of-the-database) are kept besides the
+#: current one; 0 keeps all.
 AUDIT_RETENTION_MONTHS = env.integer("AUDIT_RETENTION_MONTHS", default=24)
-#: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept besides the
+#: How many months of [events](operations.md#what-is-kept-and-how-it-goes) are kept besides the
 #: current one; 0 keeps them as long as their conversations.
 EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
 INSTANCE_ID = env.text("INSTANCE_ID", default="")
-#: Where to report vulnerabilities: an email address or an https page, which
-#: `/.well-known/security.txt` contains. Default: there is no such file.
+#: Where to report vulnerabilities: an email address or an https page, published in
+#: `/.well-known/security.txt`. Default: there is no such file.
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", default="")
 if SECURITY_CONTACT and not re.match(r"https://\S+$|[^\s@:]+@[^\s@]+$", SECURITY_CONTACT):
-    env.fault("SECURITY_CONTACT", "it is no email address or page. Write security@name.example.")
+    env.fault("SECURITY_CONTACT", "it is not an email address or URL. Write security@name.example.")
 #: Whether `/docs`, `/redoc` and `/openapi.json` are served.
 API_DOCS = env.flag("API_DOCS", default=True)
 #: Multiplies the [limits of requests](api.md#limits).
@@ -636,7 +635,7 @@ CREDIT_PACKS = env.pairs("CREDIT_PACKS", default={})
 PRIVACY_URL = env.url("PRIVACY_URL", default=PUBLIC_URL)
 
 if not DEVELOPMENT:
-    # Variables that other programs read, or that are read only if a URL is given in parts.
+    # Variables that other programs read, or that are read only if a URL is set in parts.
     env.find_unknown(
         ["HOST", "METRICS", "METRICS_BEAT", "METRICS_BULK", "METRICS_RELAY"]
         + [f"{name}_{part}" for name in ("DATABASE", "REDIS") for part in _PARTS]

@@ -7,7 +7,7 @@ from chatplatform.environment import env
 
 
 def _is_gate(text: str) -> bool:
-    """Whether a text is three lists of four numbers, in JSON."""
+    """Whether a text is JSON: three lists of four numbers each."""
     try:
         rows = json.loads(text)
         numbers = [[float(weight) for weight in row] for row in rows]
@@ -45,9 +45,9 @@ if EMBEDDING_BASE_URL and not EMBEDDING_MODEL:
     )
 if EMBEDDING_GATE and not _is_gate(EMBEDDING_GATE):
     env.fault("EMBEDDING_GATE", "it is not valid. Write what `manage.py reindex --fit` prints.")
-#: A bot with more passages is searched by
-#: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
-#: PostgreSQL has pgvector.
+#: A bot with more passages is searched with
+#: [database indexes](decisions/0029-large-bots-are-searched-in-the-database.md), if PostgreSQL has
+#: pgvector.
 LARGE_BOT_PASSAGES = env.integer("LARGE_BOT_PASSAGES", default=20_000)
 #: Seconds between two requests of a crawl.
 CRAWL_DELAY_SECONDS = env.decimal("CRAWL_DELAY_SECONDS", default=0.5)
@@ -56,21 +56,21 @@ CRAWL_PAGE_SECONDS = env.decimal("CRAWL_PAGE_SECONDS", default=15, least=1)
 
 #: ## Outgoing requests
 #: Private `host:port` pairs that outgoing requests may reach, separated by commas;
-#: `model=host:port` opens one for [one purpose](operations.md#addresses-inside) only.
+#: `model=host:port` allows one for [one purpose](operations.md#addresses-inside) only.
 #: Default: none.
 EGRESS_ALLOW = env.entries("EGRESS_ALLOW", default=[])
 for _entry in EGRESS_ALLOW:
     if not re.fullmatch(r"([a-z-]+=)?(\[[0-9A-Fa-f:.]+\]|[^:/=\s]+):\d{1,5}", _entry):
         env.fault("EGRESS_ALLOW", f"{_entry!r} is not host:port. Write model=10.0.0.5:8000.")
 #: Public networks that no outgoing request may reach, separated by commas: your own networks with
-#: public addresses, and prefixes of your own NAT64. Default: none.
+#: public addresses, and your NAT64 prefixes. Default: none.
 EGRESS_DENY = env.networks("EGRESS_DENY")
 #: The URL of the [channel simulator](channel-simulator.md), to which pages link if `DEBUG` is on;
-#: `make run` sets it. Default: pages link to none.
+#: `make run` sets it. Default: no link.
 SIMULATOR_URL = env.url("SIMULATOR_URL", default="")
 #: Seconds for one attempt to deliver a webhook.
 WEBHOOK_TIMEOUT_SECONDS = env.decimal("WEBHOOK_TIMEOUT_SECONDS", default=15, least=1)
-#: How many webhooks are sent at once.
+#: How many webhooks are sent at the same time.
 WEBHOOK_THREADS = env.integer("WEBHOOK_THREADS", default=64, least=1)
 #: For tests of a deployment: divides the waits between attempts, and the days after which a failing
 #: endpoint is switched off.

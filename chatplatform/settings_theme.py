@@ -28,7 +28,7 @@ UNFOLD: dict[str, Any] = {
     },
     "DASHBOARD_CALLBACK": "reports.views.home.add_figures",
     "SIDEBAR": {
-        "navigation": "chatplatform.navigation.for_viewer",
+        "navigation": "chatplatform.navigation.sidebar",
         "show_search": True,
         "command_search": True,
     },

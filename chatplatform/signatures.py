@@ -29,7 +29,7 @@ def is_secret(text: str) -> bool:
 
 
 def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
-    """A signature in the form of the header `webhook-signature`."""
+    """A signature in the format of the header `webhook-signature`."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

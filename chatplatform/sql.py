@@ -1,6 +1,6 @@
-"""Helpers for the few SQL statements that are written by hand, and a time limit for statements.
+"""Helpers for the few hand-written SQL statements, and a time limit for statements.
 
-Building a statement takes Django more CPU time than sending it and reading the result. That matters
+Django needs more CPU time to build a statement than to send it and read the result. That matters
 only for statements that every request or every message needs.
 """
 
@@ -17,9 +17,9 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class Columns(Generic[Row]):
-    """The columns of a model: lists them for a statement, and builds rows from its result.
+    """Lists the columns of a model for a statement, and builds rows from its result.
 
-    The columns in `without` are left out; a row loads them when they are read.
+    The columns in `without` are left out; a row loads each of them when it is read.
     """
 
     def __init__(self, model: type[Row], *, without: Collection[str] = ()) -> None:
@@ -86,19 +86,18 @@ def _is_json(field: Any) -> bool:
     """Whether a field's value arrives as JSON text; fields with another conversion are refused."""
     if isinstance(field, models.JSONField):
         return True
-    assert not hasattr(field, "from_db_value"), f"{field} has a conversion of its own"
+    assert not hasattr(field, "from_db_value"), f"{field} has its own conversion"
     return False
 
 
-def moment(column: str) -> str:
+def iso_time(column: str) -> str:
     """SQL that formats a time column like `chatplatform.api.shapes.iso`."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
 @contextmanager
 def statements_within(milliseconds: int) -> Iterator[None]:
-    """Cancel each statement of this thread that takes longer than this; it raises an
-    OperationalError."""
+    """Cancel each statement of this thread that takes longer; it raises an OperationalError."""
     limited: list[Any] = []
 
     def limit(execute: Callable[..., Any], *args: Any) -> Any:

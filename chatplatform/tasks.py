@@ -27,7 +27,7 @@ def clean_up_jobs() -> None:
 @periodic("chatplatform.create_partitions")
 def create_partitions() -> None:
     """Create the partitions of the coming months."""
-    partitions.make_ahead()
+    partitions.create_upcoming()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)

@@ -33,6 +33,6 @@ urlpatterns = [
     re_path("", errors.page_not_found),
 ]
 
-handler400 = handler403 = errors.refused
+handler400 = handler403 = errors.error_view
 handler404 = errors.page_not_found
 handler500 = errors.server_error

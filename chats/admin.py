@@ -21,7 +21,7 @@ from chats.pages.list_filters import (
 __all__ = ["conversations", "customers", "golden", "question_groups", "replays"]
 
 
-class RowsOfChats(ListsWithoutPreviews):
+class ConversationRowsAdmin(ListsWithoutPreviews):
     """Lists of rows that belong to a conversation, with a column that links to it."""
 
     list_select_related: ClassVar[Any] = ("client", "conversation__customer")
@@ -33,7 +33,7 @@ class RowsOfChats(ListsWithoutPreviews):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(RowsOfChats):
+class FeedbackAdmin(ConversationRowsAdmin):
     list_display = (
         "stars", "comment", "who", "reason", "resolved", "created_at", "client",
     )  # fmt: skip
@@ -54,7 +54,7 @@ class FeedbackAdmin(RowsOfChats):
 
 
 @admin.register(Summary)
-class SummaryAdmin(RowsOfChats):
+class SummaryAdmin(ConversationRowsAdmin):
     list_display = ("who", "customer_intent", "resolution", "created_at", "client")
     more_columns = ("engine", "language", "message_count", "conversation")
     labels: ClassVar = {"engine": gettext_lazy("Written by")}

@@ -24,8 +24,8 @@ from chatplatform.admin_base import (
     button,
     column,
     confirm_action,
-    each,
     in_use,
+    run_each,
     viewer,
 )
 from chatplatform.forms import refusals
@@ -192,7 +192,7 @@ class ApiKeyAdmin(TenantAdmin):
         by, keys = viewer(request), rows.select_related("client")
         revoke = functools.partial(api_keys.revoke, by=by)
         done = gettext_noop("revoked")
-        each(request, keys, lambda key: revoke(key.client, api_key_id=key.pk), done=done)
+        run_each(request, keys, lambda key: revoke(key.client, api_key_id=key.pk), done=done)
 
 
 @admin.register(models.Subscription)
@@ -265,7 +265,7 @@ class CreditOrderAdmin(TenantAdmin):
     )
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         pay = functools.partial(credit_orders.pay, by=viewer(request))
-        each(request, rows.select_related("client"), pay, done=gettext_noop("paid"))
+        run_each(request, rows.select_related("client"), pay, done=gettext_noop("paid"))
 
     @admin.action(description=gettext_lazy("Reject"), permissions=["platform"])
     @confirm_action(
@@ -273,7 +273,7 @@ class CreditOrderAdmin(TenantAdmin):
     )
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))
-        each(request, rows.select_related("client"), refuse, done=gettext_noop("rejected"))
+        run_each(request, rows.select_related("client"), refuse, done=gettext_noop("rejected"))
 
 
 @admin.register(models.CreditEntry)

@@ -27,7 +27,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
-from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
+from chatplatform.templatetags.row_history import MAX_ENTRIES, Entry, client_id_of
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault
@@ -131,7 +131,7 @@ class EventAdmin(TenantAdmin):
     def about(self, subject: str, row: Any) -> list[Entry]:
         """The latest events about a row, for its page, without those about a chat's messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
-        found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        found = event_history.about(client_id, noun, row_id)[:MAX_ENTRIES] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:

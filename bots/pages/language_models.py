@@ -21,8 +21,8 @@ from chatplatform.admin_base import (
     button,
     column,
     confirm_action,
-    each,
     progress_bar,
+    run_each,
     viewer,
 )
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -203,7 +203,7 @@ class LanguageModelAdmin(TenantAdmin):
     )
     def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         by = viewer(request)
-        each(
+        run_each(
             request,
             rows,
             lambda row: language_models.remove(row.client, row.bot, by=by, purpose=row.purpose),

@@ -13,7 +13,7 @@ from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.services import engines, supported_languages
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require_fields
 from chatplatform.sql import fetch_row
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
@@ -154,7 +154,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
 
 def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     """Create a bot; 409 `bot_limit` if the client already has 200 bots."""
-    require(body, "bot_name")
+    require_fields(body, "bot_name")
     bot = Bot(client=client)
     names = WRITABLE - {"languages", "default_language"} | body.model_fields_set
     if "languages" not in names:

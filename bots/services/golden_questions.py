@@ -19,7 +19,7 @@ from bots.models import (
 )
 from bots.services import bots
 from bots.shapes.golden import GoldenQuestionDto
-from chatplatform.api.errors import ApiError, first_or_404, require
+from chatplatform.api.errors import ApiError, first_or_404, require_fields
 from identity.models import User
 
 MAX_QUESTIONS = 100
@@ -50,7 +50,7 @@ def get(bot: Bot, question_id: int) -> GoldenQuestion:
 
 def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
     """Add a question; 409 if the bot has reached the limit or already has the question."""
-    require(body, "question")
+    require_fields(body, "question")
     return _write(bot, GoldenQuestion(client=bot.client, bot=bot), body, by)
 
 

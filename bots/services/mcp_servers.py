@@ -24,7 +24,7 @@ from bots.services import bots
 from bots.shapes.function_calling import MAX_FUNCTIONS
 from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice
 from chatplatform import egress
-from chatplatform.api.errors import ApiError, Invalid, first_or_404, require, require_address
+from chatplatform.api.errors import ApiError, Invalid, first_or_404, require_address, require_fields
 from identity.models import User
 
 MAX_SERVERS = 5
@@ -59,7 +59,7 @@ def get(bot: Bot, server_id: Any) -> McpServer:
 
 def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
     """Add a server and list its tools; the bot may call only tools that the request allows."""
-    require(body, "name", "url")
+    require_fields(body, "name", "url")
     row = McpServer(client_id=bot.client_id, bot=bot)
     _fill(row, body)
     listed = _listed(row)

@@ -19,8 +19,8 @@ from chatplatform.api.errors import (
     Invalid,
     NotFound,
     first_or_404,
-    require,
     require_address,
+    require_fields,
 )
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
@@ -98,7 +98,7 @@ def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
     """Create a website and queue its crawl; 409 if the bot already has its URL or has reached the
     limit."""
-    require(body, "url")
+    require_fields(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
         # The lock keeps concurrent requests within the limit.

@@ -11,7 +11,7 @@ from bots.shapes.language_model import (
     LanguageModelTest,
 )
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.errors import named_by
+from chatplatform.api.errors import not_found_in
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, TenantViewSet
@@ -69,5 +69,5 @@ class LanguageModelViewSet(TenantViewSet):
         return language_models.test(row)
 
     def _bot(self, query: LanguageModelQuery) -> Bot | None:
-        with named_by("bot_id"):
+        with not_found_in("bot_id"):
             return None if query.bot_id is None else bots.get(self.client, query.bot_id)

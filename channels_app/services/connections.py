@@ -339,8 +339,8 @@ def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]
     client_lock = f"channel-subscription:{client.pk}"
     account_lock = f"channel-account:{channel}:{account_id}"
     with (
-        locks.single_flight(client_lock, patience=_SUBSCRIBING_SECONDS),
-        locks.single_flight(account_lock, patience=_SUBSCRIBING_SECONDS) as is_alone,
+        locks.single_flight(client_lock, max_wait_seconds=_SUBSCRIBING_SECONDS),
+        locks.single_flight(account_lock, max_wait_seconds=_SUBSCRIBING_SECONDS) as is_alone,
     ):
         yield is_alone
 

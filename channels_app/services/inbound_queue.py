@@ -1,9 +1,9 @@
-"""The queue of items from callbacks: each is stored as waiting, and then processed once.
+"""The queue of items from callbacks. Each item is stored as waiting, and then processed once.
 
-If a body has items of at most ten customers of an account, a job is enqueued for each customer. The
-items of larger bodies are batched, and so are all receipts, which are not urgent. One job per
-account processes the batched items, fifty at a time: customers take turns, and among them the items
-of the smallest bodies come first. So a body with a thousand customers does not delay other
+If an account's items in a body belong to at most ten customers, each customer gets a job. The items
+of larger bodies are batched, and so are receipts and echoes of our sends, which are not urgent. One
+job per account processes the batched items, fifty at a time: customers take turns, and among
+them items of smaller bodies come first. So a body with a thousand customers does not delay other
 customers' messages. The accounts of a client take turns, too. In any job, an item waits while an
 earlier item of its customer waits.
 """
@@ -44,10 +44,10 @@ log = logging.getLogger(__name__)
 Numbered = tuple[int, Item]
 # Sends have priority 0 and go first: a finished reply must not wait for new messages.
 _JOB, _PRIORITY = "channels_app.process_items", 1
-# The maximum number of customers in a body for which each customer gets a job.
+# An account's items in a body are batched if they belong to more customers than this.
 _MAX_OWN_JOBS = 10
-# The maximum number of items that a job processes. A job for batched items starts no item after
-# this many seconds.
+# A job processes at most this many items; a job for batched items starts none after this many
+# seconds.
 _MAX_ITEMS, _SLICE_SECONDS = 50, 0.5
 # Batched items are held back while at least this many of the client's jobs in `_QUEUES_AHEAD` are
 # due, and for a minute at most. The number is checked every half second.
@@ -80,7 +80,7 @@ def store(
         by_account.setdefault(item.account_id, []).append((position, item))
     # Rows and jobs are locked in a fixed order, so that simultaneous callbacks cannot deadlock.
     for account_id, numbered in sorted(by_account.items()):
-        # Rows are numbered in the order of the events' times.
+        # Rows get their ids in the order in which the events happened.
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
@@ -124,8 +124,8 @@ def _rows(
 def _confirmations(connection: ChannelConnection | None, numbered: Sequence[Numbered]) -> set[int]:
     """The positions of the items that only confirm our sends: receipts, and echoes of known sends.
 
-    Nobody waits for them, and each reply causes some. If they were processed like messages, they
-    would be the newest items most of the time, and a new customer's message would not be.
+    Nobody waits for them, and each reply causes some. With jobs like those for messages, they would
+    take the turns of the newest jobs (see `jobs.relay`) and delay new customers' messages.
     """
     positions = {position for position, item in numbered if isinstance(item, Receipt)}
     echoes = {item.message_id: position for position, item in numbered if isinstance(item, Echo)}
@@ -137,7 +137,7 @@ def _confirmations(connection: ChannelConnection | None, numbered: Sequence[Numb
 
 
 def _by_key(rows: list[InboundItem]) -> list[InboundItem]:
-    """The rows in the order of their keys, numbered in the order that they had before."""
+    """The rows sorted by key, the order in which they are locked; their ids keep the old order."""
     if len(rows) > 1:
         with database.cursor() as cursor:
             cursor.execute(
@@ -150,8 +150,8 @@ def _by_key(rows: list[InboundItem]) -> list[InboundItem]:
 
 
 def _received(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of the items that wait or were already processed, at any connection: a repeated
-    item belongs to the connection that received it first. All items belong to one account."""
+    """The keys of the items that were received before, by any connection: a repeated item belongs
+    to the connection that received it first. All items belong to one account."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
@@ -185,8 +185,8 @@ def _enqueue(
 def process(connection_id: UUID, key: str, held_since: float | None = None) -> None:
     """Process a customer's waiting items; without a key, the account's batched items.
 
-    An item that cannot be processed now delays only later items of its customer. `held_since`:
-    since when the account's job has been held back without processing an item.
+    An item that cannot be processed now delays only later items of its customer. `held_since` is
+    the Unix time since which the account's job has been held back.
     """
     connection = _connection(connection_id)
     if connection is None:
@@ -267,7 +267,7 @@ def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
 
 def _waits_longer(connection: ChannelConnection, since: float) -> bool:
     """Whether another account of the client has been held back for longer. Accounts take turns, so
-    that one with a large body does not take every opportunity."""
+    that an account with a large body does not delay the others."""
     held = Job.objects.filter(name=_JOB, client_id=connection.client_id, state=JobState.QUEUED)
     own = f"{_BATCH_KEY}{connection.pk}"
     return held.exclude(ordering_key=own).filter(args__held_since__lt=since).exists()
@@ -302,12 +302,12 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MAX_ITEMS]
 
 
-def _read(channel: str, callback: Callback) -> Sequence[Item]:
+def _parse(channel: str, callback: Callback) -> Sequence[Item]:
     return PROVIDERS[channel].items(callback) if callback.body else []
 
 
-# Large bodies are cached: on a busy machine, parsing one may take as long as a whole job should.
-_read_once = lru_cache(maxsize=4)(_read)
+# For large bodies: on a busy machine, parsing one may take as long as a whole job should.
+_parse_cached = lru_cache(maxsize=4)(_parse)
 
 
 class _Bodies:
@@ -320,8 +320,8 @@ class _Bodies:
         """The item of a row; None if its callback was emptied for an erased customer."""
         if row.callback_id not in self._items:
             callback = InboundCallback.objects.get(pk=row.callback_id)
-            read = _read if callback.item_count <= _MAX_OWN_JOBS else _read_once
-            self._items[row.callback_id] = read(row.channel, inbound.callback_of(callback))
+            parse = _parse if callback.item_count <= _MAX_OWN_JOBS else _parse_cached
+            self._items[row.callback_id] = parse(row.channel, inbound.callback_of(callback))
         items = self._items[row.callback_id]
         if not items:
             return None
@@ -465,30 +465,29 @@ def _enqueue_per_customer(connection: ChannelConnection, keys: Iterable[str]) ->
 
 def enqueue_next(connection_id: UUID, key: str) -> None:
     """Enqueue a new job for waiting items after their job has failed permanently."""
-    connection = ChannelConnection.objects.filter(pk=connection_id).first()
-    if connection:
+    if connection := _connection(connection_id):
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=10))
 
 
 def enqueue_forgotten() -> None:
     """Enqueue jobs for items that have waited for two minutes without a job. Items whose connection
     was deleted become `unknown_account`."""
-    own = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
-    _waiting().exclude(Exists(own)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
+    connections = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
+    _waiting().exclude(Exists(connections)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
 
     def has_job(key: Any) -> Exists:
         return Exists(unfinished.filter(ordering_key=key))
 
     rows = _waiting(callback__received_at__lt=timezone.now() - _WITHOUT_JOB)
-    of_account = Concat(Value(_BATCH_KEY), Cast(OuterRef("connection_id"), TextField()))
+    batch_key = Concat(Value(_BATCH_KEY), Cast(OuterRef("connection_id"), TextField()))
     rest = rows.filter(is_parked=False).exclude(has_job(OuterRef("customer_key")))
-    rest = rest.exclude(Q(is_batched=True) & has_job(of_account))
+    rest = rest.exclude(Q(is_batched=True) & has_job(batch_key))
     for connection_id, key in rest.values_list("connection_id", "customer_key").distinct()[:500]:
         assert connection_id
         with transaction.atomic():
             _enqueue_per_customer(ChannelConnection.objects.get(pk=connection_id), [key])
-    of_item = Concat(Value(_PARKED_KEY), Cast(OuterRef("pk"), TextField()))
-    for row in rows.filter(is_parked=True).exclude(has_job(of_item))[:500]:
+    parked_key = Concat(Value(_PARKED_KEY), Cast(OuterRef("pk"), TextField()))
+    for row in rows.filter(is_parked=True).exclude(has_job(parked_key))[:500]:
         with transaction.atomic():
             _park(row, row.error)

@@ -45,9 +45,8 @@ def start(
 ) -> str:
     """Store an authorization, and return the URL of the provider's consent page.
 
-    The page redirects the person to `redirect_uri`, at some providers by way of our own callback.
-
-    If `account_id` is given, the authorization is only for this account.
+    The page redirects the person to `redirect_uri`, at some providers through our own callback. If
+    `account_id` is given, the authorization is only for this account.
     """
     _check(redirect_uri)
     verifier = secrets.token_urlsafe(32)
@@ -87,7 +86,7 @@ def complete(
 
 
 def find(state: str) -> OAuthAuthorization:
-    """The authorization with this state, and its connection; 400 if the state is not ours."""
+    """The authorization with this state; 400 if the state is not ours."""
     try:
         authorization_id = uuid.UUID(signing.loads(state, salt=_SALT))
     except (signing.BadSignature, ValueError, TypeError, AttributeError) as exc:

@@ -26,11 +26,8 @@ _ACCOUNT_ERRORS = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
 
 
 def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
-    """Call a provider for a connection. An error changes the connection's state (see `apply`), and
-    is raised.
-
-    If the token is refused and there is a refresh token, renew it and call once more.
-    """
+    """Call a provider for a connection. If the token is refused and there is a refresh token, renew
+    the token and call again. The final error changes the connection's state (see `apply`)."""
     try:
         return act(connections.account_of(connection))
     except ProviderError as error:

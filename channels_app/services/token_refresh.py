@@ -51,9 +51,8 @@ def refresh_by_id(connection_id: str) -> None:
 def refresh(connection: ChannelConnection) -> bool:
     """Renew the token of a connection, in the database and in `connection`.
 
-    False if the connection is disconnected or has expired, so that a person must consent again.
-    Raises ProviderError if the renewal failed but the old token stays valid, so that it can be
-    tried again.
+    False if the connection is disconnected or has expired: a person must consent again. Raises
+    ProviderError if the renewal failed but can be tried again, since the old token stays valid.
 
     Only one caller at a time renews the token, since a refresh token may be valid for one use only:
     meanwhile, other callers get a `temporary` error, and afterwards they use the stored token.
@@ -84,7 +83,7 @@ def refresh(connection: ChannelConnection) -> bool:
 
 def _store(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
     """Store new tokens, unless the account was disconnected or reconnected meanwhile; return the
-    row as it is now."""
+    current row."""
     with transaction.atomic():
         row = ChannelConnection.objects.select_for_update(no_key=True).get(pk=before.pk)
         if row.access_token == before.access_token:

@@ -1,4 +1,4 @@
-"""Send what is not a message: read receipts, typing indicators, and the survey after a chat."""
+"""Send read receipts, typing indicators, and the survey after a chat."""
 
 import logging
 

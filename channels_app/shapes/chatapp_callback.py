@@ -1,4 +1,4 @@
-"""The callbacks of chatapp, with the fields that we read; as tolerant as those of socialnet."""
+"""The callbacks of chatapp, with the fields that we read; as tolerant as `graph_callback`."""
 
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from chatplatform.api.shapes import example
 class ChatappMetadata(Tolerant):
     """The number that a change is about."""
 
-    display_phone_number: str | None = Field(None, description="The number, as people write it.")
+    display_phone_number: str | None = Field(None, description="The number as people write it.")
     phone_number_id: ProviderId | None = Field(None, description="The provider's id of the number.")
 
 
@@ -49,7 +49,7 @@ class ChatappMedia(Tolerant):
     """A file, which is downloaded from the provider by its id."""
 
     id: ProviderId | None = Field(None, description="The file's id, valid for seven days.")
-    mime_type: str | None = Field(None, description="The MIME type, by the sender's device.")
+    mime_type: str | None = Field(None, description="The MIME type that the sender's device gave.")
     caption: str | None = Field(None, description="The caption.")
     filename: str | None = Field(None, description="The file name of a document.")
 
@@ -89,7 +89,7 @@ class ChatappTarget(Tolerant):
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 
-# The fields of a message for what a customer sends, and for changes.
+# The fields of a message that contain what a customer sent, and those that contain changes.
 _CONTENTS = (
     "text", "image", "video", "audio", "document", "sticker", "location", "contacts", "interactive",
     "button", "order",
@@ -121,14 +121,14 @@ class ChatappMessage(Tolerant):
         examples=["1795226399"],
     )
     type: str = Field("unknown", description="text, image, interactive, reaction, edit, revoke, …")
-    text: ChatappText | None = Field(None, description="The text of a `text`.")
-    image: ChatappMedia | None = Field(None, description="The file of an `image`.")
-    video: ChatappMedia | None = Field(None, description="The file of a `video`.")
-    audio: ChatappMedia | None = Field(None, description="The file of an `audio`.")
-    document: ChatappMedia | None = Field(None, description="The file of a `document`.")
-    sticker: ChatappMedia | None = Field(None, description="The file of a `sticker`.")
-    location: ChatappLocation | None = Field(None, description="The place of a `location`.")
-    contacts: list[dict[str, Any]] | None = Field(None, description="The cards of `contacts`.")
+    text: ChatappText | None = Field(None, description="The content of type `text`.")
+    image: ChatappMedia | None = Field(None, description="The content of type `image`.")
+    video: ChatappMedia | None = Field(None, description="The content of type `video`.")
+    audio: ChatappMedia | None = Field(None, description="The content of type `audio`.")
+    document: ChatappMedia | None = Field(None, description="The content of type `document`.")
+    sticker: ChatappMedia | None = Field(None, description="The content of type `sticker`.")
+    location: ChatappLocation | None = Field(None, description="The content of type `location`.")
+    contacts: list[dict[str, Any]] | None = Field(None, description="The contact cards.")
     interactive: dict[str, Any] | None = Field(
         None, description="The tapped button, the chosen row of a list, or the submitted form."
     )
@@ -142,17 +142,17 @@ class ChatappMessage(Tolerant):
     referral: dict[str, Any] | None = Field(
         None, description="The advertisement that led the customer here."
     )
-    group_id: str | None = Field(None, description="The group; group messages are not handled.")
+    group_id: str | None = Field(None, description="The group's id; group messages are ignored.")
     unsupported: dict[str, Any] | None = Field(
         None, description="The `type` of content that the provider does not pass on."
     )
 
     @model_validator(mode="after")
     def _take_type_from_content(self) -> Self:
-        """If `type` names no field that is there, name the content that is."""
-        there = [name for name in (*_CONTENTS, *_CHANGES) if getattr(self, name) is not None]
-        if self.type not in there:
-            self.type = next((name for name in there if name in _CONTENTS), self.type)
+        """If the message lacks the field that `type` names, name the content that it has."""
+        present = [name for name in (*_CONTENTS, *_CHANGES) if getattr(self, name) is not None]
+        if self.type not in present:
+            self.type = next((name for name in present if name in _CONTENTS), self.type)
         return self
 
 
@@ -185,7 +185,7 @@ class ChatappCall(Tolerant):
     from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
     event: str | None = Field(None, description="`connect` or `terminate`.")
     direction: str | None = Field(None, description="`USER_INITIATED` or `BUSINESS_INITIATED`.")
-    status: str | None = Field(None, description="At the end: `COMPLETED` or `FAILED`.")
+    status: str | None = Field(None, description="`COMPLETED` or `FAILED`, when the call ends.")
     timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
 
 
@@ -204,21 +204,21 @@ class ChatappChangeValue(Tolerant):
     messaging_product: str | None = Field(None, description="`whatsapp`.")
     metadata: ChatappMetadata | None = Field(None, description="The number.")
     contacts: list[ChatappContact] = Field(default_factory=list, description="The customers.")
-    messages: list[ChatappMessage] = Field(default_factory=list, description="From customers.")
+    messages: list[ChatappMessage] = Field(default_factory=list, description="Customers' messages.")
     statuses: list[ChatappStatus] = Field(
         default_factory=list, description="Delivery statuses of our messages."
     )
     message_echoes: list[ChatappMessage] = Field(
         default_factory=list, description="Messages written in the business's phone app."
     )
-    calls: list[ChatappCall] = Field(default_factory=list, description="Calls of customers.")
+    calls: list[ChatappCall] = Field(default_factory=list, description="Calls with customers.")
     user_preferences: list[ChatappPreference] = Field(
         default_factory=list, description="Which customers want offers."
     )
 
 
 class ChatappChange(Tolerant):
-    """One kind of event."""
+    """Events of one kind."""
 
     field: str | None = Field(None, description="`messages`, `smb_message_echoes`, …")
     value: ChatappChangeValue | None = Field(None, description="The events.")
@@ -227,7 +227,7 @@ class ChatappChange(Tolerant):
 class ChatappEntry(Tolerant):
     """The events of one business account."""
 
-    id: ProviderId | None = Field(None, description="The business account.")
+    id: ProviderId | None = Field(None, description="The business account's id.")
     time: Number | None = Field(None, description="When it was sent, in seconds since 1970.")
     changes: list[ChatappChange] = Field(default_factory=list, description="The events.")
 

@@ -67,8 +67,8 @@ class ChannelConnection(Shape):
     )
     consent_url: Uri | None = Field(
         None,
-        description="Only in the response that begins a consent: the provider's consent page, to"
-        " which you send the person within an hour. Null otherwise.",
+        description="The provider's consent page, to which you send the person within an hour. Null"
+        " except in the response that begins a consent.",
     )
     account_id: str | None = Field(
         None, description="The provider's id of the account; null until an account is chosen."
@@ -88,7 +88,7 @@ class ChannelConnection(Shape):
         None, description="When the token expires; null if it does not expire by itself."
     )
     last_event_at: Moment | None = Field(
-        None, description="When the provider last sent an event; null if it has not sent any."
+        None, description="When the provider last sent an event; null if it never has."
     )
     last_error: str | None = Field(
         None,
@@ -96,8 +96,8 @@ class ChannelConnection(Shape):
     )
     missing_permissions: list[str] = Field(
         default_factory=list,
-        description="The permissions that sending or receiving needs and that the person did not"
-        " grant, as the provider names them. If there are any, begin another consent.",
+        description="The permissions for sending or receiving that the person did not grant, as the"
+        " provider names them. If there are any, begin another consent.",
     )
     quality: str | None = Field(
         None,
@@ -111,8 +111,8 @@ class ChannelConnection(Shape):
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
-        description="What the provider last reported, newest first, at most 20. Filled only when"
-        " you get a single bot's connection; otherwise empty.",
+        description="The provider's latest notices, newest first, at most 20; empty unless you get"
+        " a single bot's connection.",
     )
 
     @classmethod
@@ -169,7 +169,7 @@ class MessengerConnectDto(Shape):
     state: Text | None = Field(
         None,
         description="The `state` that came with `code`; required if you send `code`. It is valid"
-        " once, for an hour, for the person who began the consent and for the same bot.",
+        " once, for an hour, only for the person who began the consent and for the same bot.",
         max_length=500,
     )
 
@@ -217,8 +217,8 @@ class LocalappOAConnectDto(Shape):
 
     redirect_uri: Text = Field(
         description="The URL to which the person is redirected in the end: any https URL, or your"
-        " own machine in development. Its query then has `channel`, `bot_id` and `status`, and"
-        " `account_id`, or `error` and `error_description`.",
+        " own machine in development. `channel`, `bot_id` and `status` are added to its query, with"
+        " `account_id`, or with `error` and `error_description`.",
         min_length=1,
         max_length=2000,
     )
@@ -312,18 +312,17 @@ class ChannelMessagesQuery(Page):
     recipient_id: Text | None = Field(
         None,
         max_length=200,
-        description="Only messages with the customer who has this id at the provider, or on chatapp"
-        " this number. Conversations show it as `customer.provider_user_id`.",
+        description="Only messages with the customer who has this id at the provider, or this"
+        " number on chatapp. Conversations show it as `customer.provider_user_id`.",
     )
 
 
 def _own_id() -> Any:
     return Field(
         None, min_length=1, max_length=200,
-        description="Your own id for this message. If you repeat a request with the same id for"
-        " the same conversation, nothing more is sent, and you get the first message. An"
-        " `Idempotency-Key` does the same. If you give neither, a repeated request sends the"
-        " message again.",
+        description="Your own id for this message. A repeated request with the same id for the"
+        " same conversation sends nothing and returns the first message, as with an"
+        " `Idempotency-Key`. Without either, a repeated request sends the message again.",
     )  # fmt: skip
 
 
@@ -346,11 +345,11 @@ class ChannelMessageRequest(Shape):
         None, min_length=1, max_length=200,
         description="The provider's id of a customer who has written to this account. The message"
         " goes to the customer's open conversation, preferably one that an agent has or that waits"
-        " for an agent. If none is open: 409 `chat_ended`; *Reopen Chat* continues the latest.",
+        " for an agent. 409 `chat_ended` if none is open; *Reopen Chat* continues the latest.",
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000,
-        description="A plain text; one that is too long for the channel is sent in parts. Give"
+        description="Plain text; if it is too long for the channel, it is sent in parts. Give"
         " exactly one of `text` and `content`.",
     )  # fmt: skip
     content: list[MessageContent] = Field(
@@ -359,10 +358,10 @@ class ChannelMessageRequest(Shape):
         description="The pieces of the message, 1 to 10: `text` with `text`, and optionally"
         " `options` to choose from; `image`, `audio`, `video` or `file` with `url`, and optionally"
         " `file_name`, and `text` as the caption; `location` with `location`. Other fields are not"
-        " sent. A `url` is public, so that the provider can fetch the file, or is that of a file in"
-        " the conversation. Instead of a piece that a channel does not have, the customer may get a"
-        " text, such as a link to a map; a location without coordinates is a text, too. Give"
-        " exactly one of `text` and `content`; an empty list counts as left out.",
+        " sent. A `url` must be public, so that the provider can fetch the file, or belong to a"
+        " file in the conversation. If the channel does not support a piece, or a location has no"
+        " coordinates, the customer may get a text instead, such as a link to a map. Give exactly"
+        " one of `text` and `content`; an empty list counts as left out.",
     )
     tag: Text | None = Field(
         None,
@@ -387,7 +386,7 @@ class ChannelMessageRequest(Shape):
 
 
 class ChatappTemplate(Shape):
-    """A template of the business account that has a number, in one language."""
+    """A template of a number's business account, in one language."""
 
     name: str = Field(description="The template's name at the provider.")
     language: str = Field(
@@ -453,7 +452,7 @@ class ChatappTemplateRequest(Shape):
         None, min_length=1, max_length=200,
         description="The customer's number (digits) or id at the business. The template goes to"
         " the customer's open conversation, preferably one that an agent has or that waits for an"
-        " agent. If all have ended: 409 `chat_ended`; *Reopen Chat* continues the latest.",
+        " agent. 409 `chat_ended` if all have ended; *Reopen Chat* continues the latest.",
     )  # fmt: skip
     consent: Text | None = Field(
         None, min_length=1, max_length=500,
@@ -480,8 +479,8 @@ class ChatappTemplateRequest(Shape):
     header: MessageContent | None = Field(
         None,
         description="The file for the template's header; leave it out if the template has no"
-        " `header_file`. `type` is the `header_file`. `url` is public, so that the provider can"
-        " fetch the file, or is that of a file in the conversation. `file_name`, `mime_type` and"
+        " `header_file`. `type` is the `header_file`. `url` must be public, so that the provider"
+        " can fetch the file, or belong to a file in the conversation. `file_name`, `mime_type` and"
         " `size_bytes` are optional; other fields are ignored.",
     )
     client_message_id: Text | None = _own_id()

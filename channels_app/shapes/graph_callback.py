@@ -18,7 +18,7 @@ from pydantic import (
 
 from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
-# A longer id is malformed: it does not fit a column, and a cut one could be somebody else's.
+# Longer ids are malformed: they do not fit the columns, and a truncated id could match another.
 ProviderId = Annotated[str, Field(max_length=300)]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 
@@ -122,7 +122,7 @@ class HookMessage(Tolerant):
     is_echo: bool | None = Field(None, description="Whether the account sent it.")
     is_deleted: bool | None = Field(None, description="Whether the customer unsent it.")
     is_unsupported: bool | None = Field(
-        None, description="Whether the provider does not pass its content on."
+        None, description="Whether the provider withholds the content."
     )
     app_id: str | None = Field(None, description="The app that sent an echo.")
     metadata: str | None = Field(None, description="The text that an echo's sender attached.")
@@ -177,7 +177,7 @@ class HookEdit(Tolerant):
 
     mid: ProviderId = Field(description="The message.")
     text: str | None = Field(None, description="Its new text.")
-    num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was edited.")
+    num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How many times it was edited.")
 
 
 class HookThumb(Tolerant):

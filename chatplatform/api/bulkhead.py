@@ -10,10 +10,10 @@ from chatplatform.api.errors import TooManyRequests
 
 
 class Bulkhead:
-    """Counts the `admit` blocks that each holder is running in this process.
+    """Limits how many `admit` blocks each holder runs at the same time in this process.
 
-    A holder is a key whose blocks share a cap, such as `client:5`. `total` caps the blocks of all
-    holders together. Once `shared` blocks run, each holder may run only one.
+    A holder is a key such as `client:5`; a block counts for each of its holders. `total` limits the
+    sum of these counts. Once the sum reaches `shared`, each holder may run only one block.
     """
 
     def __init__(self, *, retry_after: int, total: float = math.inf, shared: float = math.inf):
@@ -23,10 +23,9 @@ class Bulkhead:
 
     @contextmanager
     def admit(self, caps: Mapping[str, int]) -> Iterator[None]:
-        """Run the block and count it for each holder in `caps`, which gives each holder's cap.
+        """Run the block and count it for each holder in `caps`, which maps holders to their limits.
 
-        429 if a holder has reached its cap, which is one block once `shared` blocks run, or if
-        `total` is reached.
+        429 if a holder's limit or `total` is reached.
         """
         with self._lock:
             running = self._running.total()

@@ -1,4 +1,4 @@
-"""Adds code samples to the OpenAPI document, for the operations that integrators need first."""
+"""Adds code samples for the operations that integrators need first to the OpenAPI document."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _SERVER = "https://chat.example.com"
-SHOWN = {
+SAMPLED = {
     "signIn", "registerTrial", "getMe", "createUser", "createApiKey", "getSubscription",
     "createBot", "listBots", "getBot", "updateBot", "createPrompt", "uploadDocuments",
     "listDocuments", "createText", "createQuestionAnswer", "addWebUrl", "startPreview",
@@ -20,14 +20,14 @@ _PATH_VALUES = {"bot_id": 3, "chat_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e"}
 
 
 def add(document: dict[str, Any]) -> None:
-    """Add `x-codeSamples` to the operations in `SHOWN`."""
+    """Add `x-codeSamples` to the operations in `SAMPLED`."""
     for path, method, operation in operations(document):
-        if operation["operationId"] in SHOWN:
+        if operation["operationId"] in SAMPLED:
             operation["x-codeSamples"] = _samples(path, method, operation)
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield each operation of the document as path, method and operation."""
+    """Yield the path, method and description of each operation in the document."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
             yield path, method, operation
@@ -53,13 +53,13 @@ def _samples(path: str, method: str, operation: dict[str, Any]) -> list[dict[str
 
 @dataclass(frozen=True)
 class _Call:
-    """The call of an operation that the samples show."""
+    """The call that an operation's samples show."""
 
     name: str
     path: Mapping[str, Any]
     media_type: str
     body: Any
-    # The name of the credential's argument in Python and TypeScript; empty for a public operation.
+    # The client's argument for the credential; empty for a public operation.
     credential: str
     is_stream: bool
 

@@ -31,42 +31,42 @@ class Error(Shape):
     """An error. Its `code` determines which of the other fields it has."""
 
     detail: str = Field(description="A sentence for people: what is wrong, or what to do.")
-    code: str = Field(description="Stable, machine-readable kind.")
+    code: str = Field(description="A stable, machine-readable code.")
     request_id: str = Field(description="The request's id in our logs, as in X-Request-ID.")
 
 
 @cache
 def _classes() -> tuple[type[ApiError], ...]:
-    """The error classes that set a code, without `Invalid` and its subclasses."""
+    """The error classes that set a code, except `Invalid` and its subclasses."""
     return tuple(
-        refusal
-        for refusal in _subclasses(ApiError)
-        if "code" in vars(refusal) and not issubclass(refusal, Invalid)
+        error
+        for error in _subclasses(ApiError)
+        if "code" in vars(error) and not issubclass(error, Invalid)
     )
 
 
 @cache
-def codes_of(status: int) -> frozenset[str]:
+def codes_with_status(status: int) -> frozenset[str]:
     """The codes of errors with this status."""
-    return frozenset(refusal.code for refusal in _classes() if refusal.status == status)
+    return frozenset(error.code for error in _classes() if error.status == status)
 
 
 @cache
-def shape_of_errors() -> type[BaseModel]:
+def error_shape() -> type[BaseModel]:
     """The shape of all errors except `Invalid`: every code, and the additional fields of some
     codes."""
-    codes = sorted({*CODES.values(), *(refusal.code for refusal in _classes())})
+    codes = sorted({*CODES.values(), *(error.code for error in _classes())})
     fields: dict[str, Any] = {
         "code": (
             Literal[tuple(codes)],
-            Field(description="Stable, machine-readable kind. More kinds may be added."),
+            Field(description="A stable, machine-readable code. More codes may be added."),
         )
     }
-    for refusal in _classes():
-        for name, (kind, description) in refusal.more.items():
-            carriers = [f"`{other.code}`" for other in _classes() if name in other.more]
-            words = f"{description} Only with {', '.join(sorted({*carriers}))}."
-            fields[name] = (kind, Field(None, description=words))
+    for error in _classes():
+        for name, (kind, description) in error.more.items():
+            having = {f"`{other.code}`" for other in _classes() if name in other.more}
+            text = f"{description} Only with {', '.join(sorted(having))}."
+            fields[name] = (kind, Field(None, description=text))
     return create_model("Error", __base__=Error, __doc__=Error.__doc__, **fields)
 
 

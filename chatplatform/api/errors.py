@@ -47,14 +47,14 @@ CODES = {
 
 Row = TypeVar("Row", bound=Model)
 _KINDS = ["application/json", "text/html"]
-_FAULT = gettext_noop("Something went wrong on our side. We've logged the error.")
+_INTERNAL_ERROR = gettext_noop("Something went wrong on our side. We've logged the error.")
 
 
 class ApiError(Exception):
-    """A refusal: a stable `code`, the HTTP `status`, and a `detail` that says what is wrong.
+    """An error response: a stable `code`, the HTTP `status`, and a `detail` in words.
 
-    `more` describes additional fields for the OpenAPI document. `place` is the path of the wrong
-    field; the site's forms show the error there.
+    `more` describes additional fields for the OpenAPI document. `place` is the path of the invalid
+    field, where the site's forms show the error.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -78,7 +78,7 @@ class NotFound(ApiError):
 
 
 def first_or_404(rows: QuerySet[Row]) -> Row:
-    """The first of the rows; raises NotFound if there is none."""
+    """The first row; raises NotFound if there is none."""
     row = rows.first()
     if row is None:
         raise NotFound
@@ -86,7 +86,7 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
 
 
 @contextmanager
-def named_by(field: str) -> Iterator[None]:
+def not_found_in(field: str) -> Iterator[None]:
     """If the block raises NotFound, name this field of the query or the body in the error."""
     try:
         yield
@@ -195,7 +195,7 @@ class Invalid(ApiError):
 
 
 # The error that replaces each of these Django exceptions.
-_REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
+_REPLACEMENTS: dict[type[Exception], Callable[[], ApiError]] = {
     Http404: NotFound,
     exceptions.PermissionDenied: Forbidden,
     exceptions.RequestDataTooBig: TooLarge,
@@ -203,7 +203,7 @@ _REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
 }
 
 
-def require(body: BaseModel, *names: str) -> None:
+def require_fields(body: BaseModel, *names: str) -> None:
     """Raise a 422 if the body lacks one of these fields, which are optional only in an update."""
     missing = [name for name in names if name not in body.model_fields_set]
     if missing:
@@ -222,7 +222,7 @@ def require_address(url: str, field: str, *, purpose: str) -> None:
 def json_response(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    """A response with `data` as JSON. No cache may store it, since it may hold personal data."""
+    """A response with `data` as JSON. No cache may store it: it may contain personal data."""
     response = HttpResponse(as_json(data), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     for name, value in (headers or {}).items():
@@ -251,9 +251,9 @@ def render(exc: BaseException) -> HttpResponse:
     """The response to an exception; an unknown exception is logged and becomes a 500."""
     if isinstance(exc, ApiError):
         return exc.response()
-    for kind, refusal in _REFUSALS.items():
+    for kind, replacement in _REPLACEMENTS.items():
         if isinstance(exc, kind):
-            return refusal().response()
+            return replacement().response()
     malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
     if isinstance(exc, malformed):
         return error_response(400, gettext_noop("The request is malformed."))
@@ -276,7 +276,7 @@ def render(exc: BaseException) -> HttpResponse:
             exc, "There isn't enough space to store this. Try again later.", seconds=60
         )
     log.error("unhandled error", exc_info=exc)
-    return error_response(500, _FAULT)
+    return error_response(500, _INTERNAL_ERROR)
 
 
 def _unavailable(exc: Exception, detail: str, *, seconds: int) -> HttpResponse:
@@ -285,8 +285,8 @@ def _unavailable(exc: Exception, detail: str, *, seconds: int) -> HttpResponse:
 
 
 # Django's error handlers, for failures outside of operations and for the site's pages.
-def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _for_reader(request, lambda: render(exception))
+def error_view(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _json_or_page(request, lambda: render(exception))
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -297,21 +297,21 @@ def page_not_found(request: HttpRequest, exception: Exception | None = None) -> 
             detail = f"{detail} {malformed % {'parameter': parameter}}"
         return error_response(404, detail)
 
-    return _for_reader(request, render_404)
+    return _json_or_page(request, render_404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _for_reader(request, lambda: error_response(500, _FAULT))
+    return _json_or_page(request, lambda: error_response(500, _INTERNAL_ERROR))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     detail = gettext_noop("This page has expired. Go back, reload it, and submit the form again.")
-    return _for_reader(request, lambda: error_response(403, detail, "csrf_failed"))
+    return _json_or_page(request, lambda: error_response(403, detail, "csrf_failed"))
 
 
-def _for_reader(request: HttpRequest, render_json: Callable[[], HttpResponse]) -> HttpResponse:
-    """The error as an HTML page if a browser requested a page; errors of operations, and errors for
-    other programs, stay JSON."""
+def _json_or_page(request: HttpRequest, render_json: Callable[[], HttpResponse]) -> HttpResponse:
+    """The error as JSON, or as an HTML page if a browser requested something other than an
+    operation."""
     is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
         return render_json()
@@ -319,14 +319,14 @@ def _for_reader(request: HttpRequest, render_json: Callable[[], HttpResponse]) -
     # the database, which stores the language, may be down.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
-        refusal = render_json()
-        body = orjson.loads(refusal.content)
+        response = render_json()
+        body = orjson.loads(response.content)
         context = {**body, "detail": gettext(body["detail"])}
         # The error page needs the request to offer to end an impersonation.
         for_page = request if hasattr(request, "viewed_by") else None
-        text = render_to_string("error.html", {**context, "status": refusal.status_code}, for_page)
-    page = HttpResponse(text, status=refusal.status_code)
-    if wait := refusal.headers.get("Retry-After"):
+        text = render_to_string("error.html", {**context, "status": response.status_code}, for_page)
+    page = HttpResponse(text, status=response.status_code)
+    if wait := response.headers.get("Retry-After"):
         page["Retry-After"] = wait
     page["Cache-Control"] = "no-store"
     patch_vary_headers(page, ["Accept", "Accept-Language"])

@@ -1,7 +1,7 @@
 """Examples of request bodies and responses in the OpenAPI document.
 
-`docs/examples.json` holds the examples that tests recorded; all other examples are generated from
-the schema.
+`docs/examples.json` contains the examples that tests recorded; all others are generated from the
+schema.
 """
 
 import json

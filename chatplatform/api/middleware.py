@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 
 from chatplatform import sql
 from chatplatform.api import cors, outgoing_call_limits, proxies, rate_limits
-from chatplatform.api.errors import ApiError, refused, render
+from chatplatform.api.errors import ApiError, error_view, render
 from chatplatform.api.operation import CAN_WAIT, HOLDERS
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
@@ -140,7 +140,7 @@ class AdminOnly(Middleware):
         """Render malformed requests and errors from services and the database with their own status
         and text."""
         if isinstance(exception, ApiError | OperationalError | SuspiciousOperation):
-            return refused(request, exception)
+            return error_view(request, exception)
         return None
 
 
@@ -173,7 +173,7 @@ class PageRateLimit(Middleware):
             session: Any = getattr(request, "session", None)
             if session is not None:
                 session.is_unattended = True
-            response = refused(request, allowance.refusal)
+            response = error_view(request, allowance.refusal)
         else:
             response = self.get_response(request)
         allowance.write_to(response)

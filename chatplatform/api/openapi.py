@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error, HTTPValidationError, codes_of, shape_of_errors
+from chatplatform.api.error_shapes import Error, HTTPValidationError, codes_with_status, error_shape
 from chatplatform.api.errors import CODES
 from chatplatform.api.operation import (
     LIMIT_HEADERS,
@@ -280,7 +280,7 @@ class OperationSchema(AutoSchema):
         # Without a credential to check, a 401 has the operation's own codes.
         is_own = status == 401 and not declared.access.security
         plain = [CODES[status]] if status in CODES and not is_own else []
-        return sorted({*plain, *codes, *(self._named_codes() & codes_of(status))})
+        return sorted({*plain, *codes, *(self._named_codes() & codes_with_status(status))})
 
     def _named_codes(self) -> set[str]:
         return set(re.findall(r"`(\w+)`", self.declared.description))
@@ -298,7 +298,7 @@ class OperationSchema(AutoSchema):
     def _error_ref(self) -> dict[str, Any]:
         """A reference to the shape of all errors, which is built only once since it takes long."""
         if _component(Error) not in self.registry:
-            schema = self._inline(shape_of_errors(), "validation", registered_as="serialization")
+            schema = self._inline(error_shape(), "validation", registered_as="serialization")
             self._register(Error, schema, "serialization")
         return {"$ref": "#/components/schemas/Error"}
 

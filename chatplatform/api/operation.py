@@ -36,7 +36,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
-from chatplatform.api.shapes import REQUEST, describe_error, other_than_path, strict_validator
+from chatplatform.api.shapes import REQUEST, describe_error, path_mismatches, strict_validator
 from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -387,7 +387,7 @@ def _validated(
     *,
     is_json: bool = False,
 ) -> BaseModel:
-    if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
+    if isinstance(value, dict) and (others := path_mismatches(shape, value, path)):
         error_fields = {"msg": "Differs from the id in the path.", "type": "value_error"}
         raise Invalid([{"loc": [where, name]} | error_fields for name in others])
     try:

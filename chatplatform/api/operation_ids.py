@@ -1,6 +1,6 @@
-"""The `operationId` of each operation: a verb and a noun; clients name their methods after it.
+"""The `operationId` of each operation: a verb and a noun, by which clients name their methods.
 
-Most ids are derived from the operation's name. The table holds the ids of operations whose name
+Most ids are derived from the operation's name. The table contains the ids of operations whose name
 has another form or is not unique. An id never changes.
 """
 

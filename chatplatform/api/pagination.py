@@ -38,32 +38,32 @@ class ListPage(Shape, Generic[Item]):
     next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
-def list_of(query: Shape) -> str:
-    """A text that identifies the list of a query: the path and the filters that are set."""
+def list_key(query: Shape) -> str:
+    """The key of the list that a query requests: its path and the filters that are set."""
     filters = query.model_dump_json(exclude={"cursor", "limit"}, exclude_defaults=True)
     return f"{query._path if isinstance(query, Page) else ''}?{filters}"
 
 
-def cursor_of(
-    model: type[models.Model], order: Sequence[str], position: Sequence[Any], *, of: str = ""
+def encode_cursor(
+    model: type[models.Model], order: Sequence[str], position: Sequence[Any], *, key: str = ""
 ) -> str:
     """An opaque, signed cursor for a position in a list of this model in this order.
 
-    Only the list `of` (see `list_of`) accepts the cursor; if `of` is empty, every list of this
-    model in this order does.
+    Only the list with this `key` (see `list_key`) accepts the cursor; without a key, every list of
+    this model in this order does.
     """
-    return signing.dumps(list(position), salt=_salt(model, order, of))
+    return signing.dumps(list(position), salt=_salt(model, order, key))
 
 
-def position_of(
-    cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
+def decode_cursor(
+    cursor: str, model: type[models.Model], order: Sequence[str], *, key: str = ""
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    # Every list also accepts a cursor that was created without `of`, as older versions did.
-    for item in (of, ""):
+    # Every list also accepts a cursor without a key, as older versions created them.
+    for allowed_key in (key, ""):
         with suppress(signing.BadSignature):
-            position = signing.loads(cursor, salt=_salt(model, order, item))
+            position = signing.loads(cursor, salt=_salt(model, order, allowed_key))
             break
     if not isinstance(position, list) or len(position) != len(order):
         raise wrong_cursor()
@@ -75,18 +75,18 @@ def wrong_cursor() -> Invalid:
     return Invalid.field("query", "cursor", msg=_WRONG_CURSOR)
 
 
-def numbers_of(
-    cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
+def decode_numbers(
+    cursor: str, model: type[models.Model], order: Sequence[str], *, key: str = ""
 ) -> list[int]:
-    """`position_of` for a list ordered by whole numbers; 422 if it has other values."""
-    numbers = position_of(cursor, model, order, of=of)
+    """`decode_cursor` for a list ordered by whole numbers; 422 if it has other values."""
+    numbers = decode_cursor(cursor, model, order, key=key)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
         raise wrong_cursor()
     return numbers
 
 
-def _salt(model: type[models.Model], order: Sequence[str], of: str) -> str:
-    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}{of}"
+def _salt(model: type[models.Model], order: Sequence[str], key: str) -> str:
+    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}{key}"
 
 
 def page(
@@ -100,18 +100,18 @@ def page(
     """One list page of `rows`, ordered by a unique column, or by several columns that are unique
     together and sorted in one direction (`("-activity", "-id")`). Rows may be named tuples.
 
-    `resumable` adds `resume_cursor`. It continues after this page's last row, even if there are no
-    further rows yet, and the next request may have other filters.
+    `resumable` adds `resume_cursor`, which continues after this page's last row even if there are
+    no further rows yet; the next request may have other filters.
     """
     order = (by,) if isinstance(by, str) else by
-    of = "" if resumable else list_of(query)
+    key = "" if resumable else list_key(query)
     if query.cursor:
-        rows = _after(rows, order, query.cursor, of)
+        rows = _after(rows, order, query.cursor, key)
     fetched = list(rows.order_by(*order)[: query.limit + 1])
     page_rows, has_more = fetched[: query.limit], len(fetched) > query.limit
     end = None
     if page_rows and (has_more or resumable):
-        end = cursor_of(rows.model, order, _position_at(page_rows[-1], order), of=of)
+        end = encode_cursor(rows.model, order, _position_at(page_rows[-1], order), key=key)
     result = {"items": [shape(row) for row in page_rows], "next_cursor": end if has_more else None}
     return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
@@ -122,13 +122,14 @@ def _position_at(row: Any, order: Sequence[str]) -> list[Any]:
 
 
 def _after(
-    rows: models.QuerySet[Row], order: Sequence[str], cursor: str, of: str
+    rows: models.QuerySet[Row], order: Sequence[str], cursor: str, key: str
 ) -> models.QuerySet[Row]:
     """Rows after a cursor's position; 422 if the cursor belongs to another list."""
     side = "lt" if order[0].startswith("-") else "gt"
     columns = [name.lstrip("-") for name in order]
     try:
-        position = list(zip(columns, position_of(cursor, rows.model, order, of=of), strict=True))
+        values = decode_cursor(cursor, rows.model, order, key=key)
+        position = list(zip(columns, values, strict=True))
         later, equal_so_far = Q(), Q()
         for column, value in position:
             later |= equal_so_far & Q(**{f"{column}__{side}": value})

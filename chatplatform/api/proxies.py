@@ -1,4 +1,4 @@
-"""The caller's IP address, scheme and host if a proxy is in front of the platform.
+"""The caller's IP address, and the requested scheme and host, behind a proxy.
 
 Anyone can send `X-Forwarded-…`, so these headers count only if the request comes from an address
 in TRUSTED_PROXIES. They are read from the right: our proxies append to what the caller sent.
@@ -17,7 +17,7 @@ _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"
 
 
 def apply_forwarded_headers(meta: dict[str, Any]) -> None:
-    """Replace the proxy's address, scheme and host with the values of the caller."""
+    """Replace the proxy's address, scheme and host with those of the caller's request."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")
@@ -33,7 +33,7 @@ def apply_forwarded_headers(meta: dict[str, Any]) -> None:
         meta["HTTP_HOST"] = host[-1]
 
 
-def is_own_machine(request: HttpRequest) -> bool:
+def is_local_request(request: HttpRequest) -> bool:
     """Whether the request comes from this machine, to a loopback host, and through no proxy."""
     if any(name.startswith(_FORWARDED) for name in request.META):
         return False
@@ -49,7 +49,7 @@ def _values(meta: dict[str, Any], name: str) -> list[str]:
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """The IP address, IPv4-mapped IPv6 as IPv4; None if the text is not an address."""
+    """The IP address; an IPv4-mapped IPv6 address as IPv4. None if the text is not an address."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Finds an operation by the segments of its path. Django would try hundreds of patterns in turn."""
+"""Finds an operation by the segments of its path; Django would try hundreds of patterns in turn."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,43 +14,43 @@ _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 @dataclass
-class _Step:
+class _Node:
     """A node in the tree of paths: the segments that may follow, and the patterns that end here."""
 
-    literals: dict[str, "_Step"] = field(default_factory=dict)
-    parameters: dict[str, tuple["re.Pattern[str]", "_Step"]] = field(default_factory=dict)
-    ends: list[tuple[int, URLPattern]] = field(default_factory=list)
+    literals: dict[str, "_Node"] = field(default_factory=dict)
+    parameters: dict[str, tuple["re.Pattern[str]", "_Node"]] = field(default_factory=dict)
+    patterns: list[tuple[int, URLPattern]] = field(default_factory=list)
 
     def add(self, segments: Sequence[str], number: int, pattern: URLPattern) -> None:
         if not segments:
-            self.ends.append((number, pattern))
+            self.patterns.append((number, pattern))
             return
         parameter = _PARAMETER.fullmatch(segments[0])
         if parameter:
             regex = re.compile(pattern.pattern.converters[parameter[1]].regex)
-            step = self.parameters.setdefault(regex.pattern, (regex, _Step()))[1]
+            node = self.parameters.setdefault(regex.pattern, (regex, _Node()))[1]
         else:
-            assert "<" not in segments[0], f"{pattern.pattern}: a part of a segment"
-            step = self.literals.setdefault(segments[0], _Step())
-        step.add(segments[1:], number, pattern)
+            assert "<" not in segments[0], f"{pattern.pattern}: a parameter must be a whole segment"
+            node = self.literals.setdefault(segments[0], _Node())
+        node.add(segments[1:], number, pattern)
 
     def find(
-        self, segments: Sequence[str], values: tuple[str, ...], *, has_any_values: bool = False
+        self, segments: Sequence[str], values: tuple[str, ...], *, allow_malformed: bool = False
     ) -> Iterator[tuple[int, URLPattern, tuple[str, ...]]]:
         """Yield the patterns that fit these segments, with their number and parameter values.
 
-        `has_any_values`: also patterns whose parameters do not match, such as letters for a number.
+        `allow_malformed`: also those whose parameters do not match, such as letters for a number.
         """
         if not segments:
-            yield from ((*end, values) for end in self.ends)
+            yield from ((*found, values) for found in self.patterns)
             return
         first, others = segments[0], segments[1:]
         if first in self.literals:
-            yield from self.literals[first].find(others, values, has_any_values=has_any_values)
-        for regex, step in self.parameters.values():
-            if has_any_values or regex.fullmatch(first):
+            yield from self.literals[first].find(others, values, allow_malformed=allow_malformed)
+        for regex, node in self.parameters.values():
+            if allow_malformed or regex.fullmatch(first):
                 values_so_far = (*values, first)
-                yield from step.find(others, values_so_far, has_any_values=has_any_values)
+                yield from node.find(others, values_so_far, allow_malformed=allow_malformed)
 
 
 class OperationsResolver(URLResolver):
@@ -87,7 +87,7 @@ class OperationsResolver(URLResolver):
 
     def malformed(self, path: str) -> str | None:
         """The name of the malformed parameter in an operation's path; None if there is none."""
-        for _, pattern, texts in self._root.find(path.split("/"), (), has_any_values=True):
+        for _, pattern, texts in self._root.find(path.split("/"), (), allow_malformed=True):
             for (name, converter), text in zip(
                 pattern.pattern.converters.items(), texts, strict=True
             ):
@@ -96,10 +96,10 @@ class OperationsResolver(URLResolver):
         return None
 
     @cached_property
-    def _root(self) -> _Step:
-        root = _Step()
+    def _root(self) -> _Node:
+        root = _Node()
         for number, pattern in enumerate(self.url_patterns):
-            assert isinstance(pattern, URLPattern), "each operation has its whole path"
+            assert isinstance(pattern, URLPattern), "nested URL patterns are not supported"
             root.add(str(pattern.pattern).split("/"), number, pattern)
         return root
 

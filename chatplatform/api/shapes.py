@@ -28,7 +28,7 @@ from pydantic_core import SchemaValidator
 MAX_NUMBER = 2**53 - 1
 # The smallest fraction in free-form JSON: PostgreSQL would write 1e-300 as 302 characters.
 MIN_FRACTION = 1e-30
-# The largest id that a bigint column holds.
+# The largest value of a bigint column.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
 # A pattern for a text with a visible character. Python strips U+001C to U+001F as spaces, but `\s`
@@ -40,7 +40,7 @@ MAX_LEVELS = 16
 REQUEST = {"is_request": True}
 
 
-def _clean(text: str) -> str:
+def _check_text(text: str) -> str:
     """Refuse NUL, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode."""
     if "\x00" in text:
         raise ValueError("must not contain the NUL character")
@@ -49,62 +49,62 @@ def _clean(text: str) -> str:
     return text
 
 
-def _clean_tree(value: Any, depth: int = 0) -> Any:
-    """Check free-form JSON: clean strings, at most 16 levels, at most 200 keys in an object."""
+def _check_json(value: Any, depth: int = 0) -> Any:
+    """Check free-form JSON: its strings, at most 16 levels, and at most 200 keys in an object."""
     if depth == MAX_LEVELS and isinstance(value, (dict, list)):
         raise ValueError(f"must not be nested deeper than {MAX_LEVELS} levels")
     if isinstance(value, str):
-        return _clean(value)
+        return _check_text(value)
     if isinstance(value, dict):
         if len(value) > 200:
-            raise ValueError("must not hold more than 200 keys")
-        return {_clean(str(k)): _clean_tree(v, depth + 1) for k, v in value.items()}
+            raise ValueError("must not have more than 200 keys")
+        return {_check_text(str(k)): _check_json(v, depth + 1) for k, v in value.items()}
     if isinstance(value, list):
-        return [_clean_tree(item, depth + 1) for item in value]
+        return [_check_json(item, depth + 1) for item in value]
     return value
 
 
-def _refuse_numbers(value: Any) -> None:
+def _check_numbers(value: Any) -> None:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            _refuse_numbers(item)
+            _check_numbers(item)
     elif isinstance(value, (int, float)) and value:
         # `not … <=` refuses NaN too.
         if not abs(value) <= MAX_NUMBER:
             raise ValueError(
-                f"numbers must lie within -{MAX_NUMBER} and {MAX_NUMBER}; send others as strings"
+                f"numbers must be between -{MAX_NUMBER} and {MAX_NUMBER}; send others as strings"
             )
         if abs(value) < MIN_FRACTION:
-            raise ValueError(f"numbers must be 0 or at least {MIN_FRACTION} away from it")
+            raise ValueError(f"numbers must be 0, or at least {MIN_FRACTION} away from 0")
 
 
 def within_limits(value: dict[str, Any]) -> dict[str, Any]:
-    """Check free-form JSON: numbers that all JSON parsers read alike, and 16 KiB at most."""
-    _refuse_numbers(value)
+    """Check free-form JSON: numbers that all JSON parsers read alike, and at most 16 KiB."""
+    _check_numbers(value)
     if len(orjson.dumps(value)) > MAX_FREE_BYTES:
         raise ValueError(f"must not be larger than {MAX_FREE_BYTES:,} bytes as JSON")
     return value
 
 
-def _refuse_seconds(value: Any) -> Any:
+def _refuse_timestamps(value: Any) -> Any:
     """Refuse numbers: pydantic would read a lone year as seconds since 1970."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
     if isinstance(value, (int, float)):
-        raise ValueError("must be a time with its zone, such as 2026-11-21T03:00:00Z, no number")
+        raise ValueError("must be a time with its zone, such as 2026-11-21T03:00:00Z, not a number")
     return value
 
 
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise ValueError("must carry a time zone, for example a closing Z")
+        raise ValueError("must have a time zone, such as a trailing Z")
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("must lie within the years 1 to 9999 in UTC") from None
+        raise ValueError("must be in the years 1 to 9999 in UTC") from None
 
 
 def iso(moment: datetime) -> str:
@@ -121,13 +121,13 @@ def canonical_language(code: Any) -> Any:
     return "-".join([first.lower(), *(sizes.get(len(part), str.lower)(part) for part in others)])
 
 
-Text = Annotated[str, AfterValidator(_clean)]
-# A JSON object that its field limits further, such as a schema.
-JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
+Text = Annotated[str, AfterValidator(_check_text)]
+# A JSON object without the limits of `FreeObject`, which its field may limit in its own way.
+JsonObject = Annotated[dict[str, Any], AfterValidator(_check_json)]
 FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
 Moment = Annotated[
     datetime,
-    BeforeValidator(_refuse_seconds),
+    BeforeValidator(_refuse_timestamps),
     AfterValidator(_utc),
     PlainSerializer(iso, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time"}),
@@ -152,8 +152,7 @@ Language = Annotated[
 
 @dataclass(frozen=True)
 class InRequest:
-    """In a field's annotation: sentences that a request's document has after the description, and a
-    response's has not."""
+    """Annotates a field with sentences that extend its description in requests only."""
 
     rule: str
 
@@ -165,10 +164,10 @@ def _path_parameter_of(field: FieldInfo) -> str:
 
 
 def _rules_of(field: FieldInfo) -> list[str]:
-    """The sentences that only a request's document has."""
+    """The sentences that extend the field's description in requests."""
     rules = [mark.rule for mark in field.metadata if isinstance(mark, InRequest)]
     if path := _path_parameter_of(field):
-        rules.append(f"A request may repeat it; if it differs from the path's `{path}`: 422.")
+        rules.append(f"A request may repeat it; 422 if it differs from `{path}` in the path.")
     return rules
 
 
@@ -182,13 +181,13 @@ class Shape(BaseModel):
         # A response has every field, including fields that a request may leave out.
         json_schema_serialization_defaults_required=True,
     )
-    _shown: ClassVar[tuple[str, ...]]
+    _copied: ClassVar[tuple[str, ...]]
     # The names of the fields declared with `read_only()`.
     _read_only: ClassVar[frozenset[str]]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        cls._shown = tuple(name for name, field in cls.model_fields.items() if not field.exclude)
+        cls._copied = tuple(name for name, field in cls.model_fields.items() if not field.exclude)
         cls._read_only = frozenset(
             name
             for name, field in cls.model_fields.items()
@@ -222,7 +221,7 @@ class Shape(BaseModel):
         stored must stay readable.
         """
         return super().model_construct(
-            **{name: fields[name] if name in fields else getattr(row, name) for name in cls._shown}
+            **{name: fields[name] if name in fields else getattr(row, name) for name in cls._copied}
         )
 
 
@@ -245,7 +244,7 @@ def without_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-def other_than_path(
+def path_mismatches(
     shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
 ) -> list[str]:
     """The fields that repeat a path parameter but differ from it."""
@@ -283,7 +282,7 @@ def _strict(schema: Any) -> Any:
 def describe_error(error: Any) -> dict[str, str]:
     """`msg` and `type` of a pydantic error; a string's length is in characters.
 
-    Pydantic itself says "items" if the string may also be null.
+    Pydantic itself writes "items" if the string may also be null.
     """
     kind = error["type"]
     if not isinstance(error["input"], str) or kind not in {"too_long", "too_short"}:

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.jobs import fair_share, leases, registry
-from chatplatform.jobs.registry import Declared, Queue
+from chatplatform.jobs.registry import Declaration, Queue
 from chatplatform.json_encoding import as_json
 from chatplatform.live import pubsub
 from chatplatform.sql import execute
@@ -39,7 +39,7 @@ def job(
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
         task = shared_task(name=name)(_run_next if fair else _run_dispatched)
-        registry.declared[name] = Declared(run, queue, max_attempts, task, on_dead, fair)
+        registry.declared[name] = Declaration(run, queue, max_attempts, task, on_dead, fair)
         return run
 
     return declare

@@ -1,6 +1,5 @@
-"""Jobs of a frozen client wait: they are neither dispatched nor claimed. Jobs that process incoming
-messages of channels are exempt. The condition is SQL, since the model of clients belongs to a
-higher app, which must not be imported here."""
+"""Jobs of a frozen client wait: they are neither dispatched nor claimed, except jobs that process
+incoming messages of channels. The condition is SQL, since this app must not import `identity`."""
 
 # A condition on the job `j`.
 MAY_RUN = """NOT EXISTS (

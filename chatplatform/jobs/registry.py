@@ -24,8 +24,8 @@ class Queue(StrEnum):
 
 
 @dataclass(frozen=True)
-class Declared:
-    """The declaration of a job by `@job`."""
+class Declaration:
+    """A job as declared by `@job`."""
 
     run: Callable[..., None]
     queue: Queue
@@ -36,7 +36,7 @@ class Declared:
     fair: bool = False
 
 
-declared: dict[str, Declared] = {}
+declared: dict[str, Declaration] = {}
 
 
 def queue_of(name: str) -> str:
@@ -45,7 +45,7 @@ def queue_of(name: str) -> str:
 
 
 def call_with_known_args(function: Callable[..., None], args: dict[str, Any]) -> None:
-    """Call a function with only the arguments that it takes.
+    """Call a function with the arguments that it knows.
 
     During a rolling deploy, the next release may already have enqueued jobs with more arguments.
     """

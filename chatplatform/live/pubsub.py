@@ -1,8 +1,8 @@
 """Live updates through Valkey: short streams that open requests follow, messages and signals to
 listeners, and values that are stored for one use.
 
-Valkey is not the source of truth. A lost update is not sent again, since the finished message in
-PostgreSQL has the whole text.
+Valkey is not the source of truth: a lost update is not sent again, since the finished message in
+PostgreSQL contains the whole text.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ def _send(commands: Sequence[Sequence[Any]]) -> None:
 
 
 class _Signals:
-    """Signals to the listeners of some channels that there is more to read."""
+    """Signals to the listeners of `channels` that there is more to read."""
 
     def __init__(self) -> None:
         self.channels: set[str] = set()
@@ -68,7 +68,7 @@ class _Signals:
 
 
 def signal_on_commit(*channels: str) -> None:
-    """Signal to the listeners, once the transaction is committed, that there is more to read.
+    """Signal to the listeners, when the transaction commits, that there is more to read.
 
     Consecutive signals of a transaction are sent together. Best effort, like `append`.
     """
@@ -83,8 +83,8 @@ def signal_on_commit(*channels: str) -> None:
 
 
 def set_on_signal(event: threading.Event, channel: str) -> None:
-    """Start a thread that sets an event on every signal of a channel, so that a loop need not poll
-    all the time. The thread runs as long as the process."""
+    """Start a thread that sets an event on every signal of a channel, which saves a loop from
+    polling. The thread runs until the process ends."""
 
     def listen() -> None:
         with valkey.connect().pubsub() as pubsub:  # type: ignore[no-untyped-call]
@@ -180,8 +180,8 @@ class Listener:
         """Yield the events of a stream from its beginning, as they arrive.
 
         Yields None if there is no event yet, and whenever none came for `poll_seconds` (longer if
-        very many requests wait). The caller then reads the database, so that a reply arrives even
-        if the broker is down, only later.
+        very many requests wait). The caller then reads the database, so that a reply arrives, if
+        later, even while the broker is down.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True

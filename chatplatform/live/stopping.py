@@ -1,5 +1,5 @@
-"""Ends open streams when a web process is told to stop, before they are cut off: the server
-kills a worker that takes longer than `--workers-kill-timeout`."""
+"""Tells open streams that the web process is stopping, so that they end before the server kills
+it (`--workers-kill-timeout`)."""
 
 import asyncio
 import math

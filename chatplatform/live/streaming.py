@@ -79,8 +79,7 @@ class StreamingReply(HttpResponse):
             self["X-Accel-Buffering"] = "no"
 
     async def write_to(self, listener: Listener, threads: Executor, send: Send) -> None:
-        """Send the whole response; ends when `follow` ends, or an `endless` stream when the process
-        stops."""
+        """Send the whole response."""
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
             await send(start_message(self))
@@ -106,8 +105,8 @@ def start_message(response: HttpResponseBase) -> dict[str, Any]:
 
 
 class WaitingResponse(HttpResponse):
-    """A response that `act` creates in another thread, because it waits for another server and must
-    not occupy one of the few web threads."""
+    """A response that `act` creates outside of the few web threads, since it waits for another
+    server."""
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
         super().__init__()
@@ -115,7 +114,7 @@ class WaitingResponse(HttpResponse):
         self.act: Callable[[], HttpResponseBase] = lambda: context.run(act)
 
     def finish(self) -> HttpResponseBase:
-        """`act`'s response, with the headers that the middleware set on this response."""
+        """The response of `act`, with the headers that the middleware set on this one."""
         close_old_connections()
         try:
             response = self.act()

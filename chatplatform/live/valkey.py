@@ -31,7 +31,7 @@ def connect(*, timeout_seconds: float = 1, max_connections: int | None = None) -
 
 
 def connect_async() -> redis.asyncio.Redis:
-    """A client for the event loop; it has no read timeout, since subscriptions may be silent."""
+    """A client for the event loop, without a read timeout, since subscriptions may be idle."""
     return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1)
 
 
@@ -91,8 +91,8 @@ def _read_response(connection: Any) -> Any:
 
 
 class BestEffort:
-    """Makes calls that may fail. A failure is logged, and calls are skipped for two seconds, so
-    that requests do not wait, one after another, for a Valkey that does not respond."""
+    """Makes calls that may fail. After a failure, which is logged, calls are skipped for two
+    seconds, so that not every request waits for a Valkey that does not respond."""
 
     def __init__(self, warning: str) -> None:
         self._warning = warning

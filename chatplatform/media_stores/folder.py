@@ -1,4 +1,4 @@
-"""Files in the folder `DATA_DIR/media`, which belongs to one machine or is shared by several."""
+"""Files in the folder `DATA_DIR/media`, which several machines may share."""
 
 import os
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ class Folder(FileSystemStorage):
             except FileNotFoundError:
                 continue
             # A restored file keeps its old mtime; its ctime is the time of the restore.
-            came_at = datetime.fromtimestamp(max(stat.st_mtime, stat.st_ctime), UTC)
-            yield f"{folder}/{name}", came_at
+            stored_at = datetime.fromtimestamp(max(stat.st_mtime, stat.st_ctime), UTC)
+            yield f"{folder}/{name}", stored_at
 
     def _some_names(self, folder: str, *, start: str, most: int) -> list[str]:
         try:

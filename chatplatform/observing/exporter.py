@@ -132,7 +132,7 @@ class _Processes:
 
     def collect(self) -> Iterator[Any]:
         readings = []
-        for slot, pid in self._slots.living():
+        for slot, pid in self._slots.running():
             try:
                 stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:

@@ -19,11 +19,11 @@ BACKUP_MARK = "last-backup"
 
 
 def disks() -> Iterator[tuple[str, int, int]]:
-    """Yield each disk of this process: what it holds, its free bytes, and its size in bytes."""
-    places = {"data": settings.DATA_DIR}
+    """Yield each disk of this process: `data` or `media`, its free bytes, and its size in bytes."""
+    folders = {"data": settings.DATA_DIR}
     if not settings.MEDIA_BUCKET:
-        places["media"] = settings.MEDIA_ROOT
-    for name, folder in places.items():
+        folders["media"] = settings.MEDIA_ROOT
+    for name, folder in folders.items():
         usage = shutil.disk_usage(_existing(Path(folder)))
         yield name, usage.free, usage.total
 

@@ -1,4 +1,4 @@
-"""Writes log lines as JSON, one object a line, for log collectors."""
+"""Writes log lines as JSON, one object per line, for log collectors."""
 
 import logging
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ import orjson
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes the fields of a plain line and the process id; `error` is the traceback, if any."""
+    """Writes the fields of a plain line, the process id, and a traceback as `error`, if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {

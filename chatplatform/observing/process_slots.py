@@ -50,7 +50,7 @@ class Slots:
             return None
         return descriptor
 
-    def living(self) -> Iterator[tuple[int, int]]:
+    def running(self) -> Iterator[tuple[int, int]]:
         """Yield the slots of running processes with their process ids; free all other slots."""
         own = self.current()
         yield own, os.getpid()

@@ -18,7 +18,7 @@ _MILLISECONDS = re.compile(r" ms$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
 # A time in this year means never.
 _FOREVER = 9999
-# The seconds in each unit with which a field's name may end, and the unit at the end of a label.
+# The seconds in each unit that may end a field's name; below, the unit that may end a label.
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
 _UNIT = re.compile(r" (\([^()]*\)|seconds|minutes|hours|days)$")
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
@@ -27,7 +27,7 @@ _FREE_TEXT = re.compile(
     r"(\w+_)?name|model|question|shortcut|reference|allowed_domain|\w+_messages?\..+"
 )
 
-# Words for codes that would not be clear if they were just spelled out.
+# Words for codes that would be unclear if just spelled out.
 _WORDS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Confidence too low"),
@@ -90,7 +90,7 @@ _WORDS = {
 
 @register.filter
 def humanize_code(code: object) -> str:
-    """A code of the API in words: `not_found` becomes "Not found"."""
+    """An API code in words: `not_found` becomes "Not found"."""
     if not code:
         return "–"
     words = _WORDS.get(str(code))
@@ -101,14 +101,14 @@ def humanize_code(code: object) -> str:
     return translated_label(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
 
 
-def error_words(message: str, code: str) -> str:
+def error_text(message: str, code: str) -> str:
     """The stored English message of an error in the reader's language; its code in words if there
     is no message."""
     return gettext(message) if message else humanize_code(code)
 
 
 def translated_label(text: str) -> str:
-    """A spelled-out name or state, or its clearer label in `LABELS`, in the reader's language."""
+    """A spelled-out name or state in the reader's language, by its label in `LABELS` if any."""
     return gettext(LABELS.get(text, text))
 
 
@@ -128,15 +128,15 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f}%"
 
 
-def codes_of(word: str) -> list[str]:
+def codes_matching(word: str) -> list[str]:
     """The codes whose words in `_WORDS` contain this word."""
     return [code for code, words in _WORDS.items() if word.lower() in gettext(words).lower()]
 
 
-def change_words(
+def describe_changes(
     changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
 ) -> str:
-    """The changes of an audit entry in words. `settings` has the labels of fields and of their
+    """The changes of an audit entry in words. `settings` contains the labels of fields and of their
     choices."""
     return "; ".join(_change(name, value, settings or {}) for name, value in changes.items())
 
@@ -171,7 +171,7 @@ def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> 
 
 
 def _language(code: str) -> str:
-    """The name of a language; empty if the code is not a language's."""
+    """The name of a language; empty if the code is unknown."""
     try:
         name = str(get_language_info(code)["name_translated"])
     except KeyError:
@@ -199,7 +199,7 @@ def _value(value: Any) -> str:
         if value and all(isinstance(text, str) and _language(key) for key, text in value.items()):
             texts = ((_language(key), _value(text)) for key, text in value.items())
             return "; ".join(f"{language}: {text}" for language, text in texts)
-        return change_words(value)
+        return describe_changes(value)
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):
         at = datetime.fromisoformat(text)

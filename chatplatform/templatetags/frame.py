@@ -21,7 +21,7 @@ def page_tabs(context: RequestContext) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def section_title(context: RequestContext) -> str:
     """The title of the page's section."""
-    return navigation.place(context["request"])[0]
+    return navigation.current_titles(context["request"])[0]
 
 
 @register.simple_tag(takes_context=True)
@@ -29,7 +29,7 @@ def page_title(context: RequestContext) -> str:
     """The title of the page: for a list the title in the navigation, for a row the row's name."""
     if context.get("original") is not None:
         return str(context["original"])
-    listed = navigation.place(context["request"])[1] if context.get("cl") else ""
+    listed = navigation.current_titles(context["request"])[1] if context.get("cl") else ""
     return listed or str(context.get("title") or "")
 
 

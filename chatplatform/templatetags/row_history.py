@@ -9,8 +9,8 @@ from django import template
 from django.http import HttpRequest
 
 register = template.Library()
-# The maximum number of entries that a row's page shows; the logs have all entries.
-MOST_SHOWN = 10
+# The maximum number of entries that a row's page shows; the logs contain all entries.
+MAX_ENTRIES = 10
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Entry:
 
 @runtime_checkable
 class LogPage(Protocol):
-    """A list page of a log, whose rows say what happened to other rows."""
+    """A list page of a log, whose rows record what happened to other rows."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool: ...
 
     def about(self, subject: str, row: Any) -> Iterable[Entry]:
-        """The newest entries about a row, at most `MOST_SHOWN`."""
+        """The newest entries about a row, at most `MAX_ENTRIES`."""
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
         """The text and URL of a link to all entries about a row; None if there is no such list."""
@@ -56,11 +56,11 @@ def activity_of(context: Any, page: Any, row: Any) -> Activity | None:
     entries = [entry for log in logs for entry in log.about(subject, row)]
     entries.sort(key=lambda entry: entry.at, reverse=True)
     links = [link for log in logs if (link := log.link_to(subject, row))]
-    return Activity(entries[:MOST_SHOWN], links)
+    return Activity(entries[:MAX_ENTRIES], links)
 
 
 def client_id_of(row: Any) -> int | None:
-    """The id of the row's client; for a client its own id; None for a row of the platform."""
+    """The id of the row's client, or of the row if it is a client; None for the platform's rows."""
     own_id = row.pk if row._meta.label == "identity.Client" else None
     client_id: int | None = getattr(row, "client_id", own_id)
     return client_id

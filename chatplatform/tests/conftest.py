@@ -28,6 +28,6 @@ class Work:
 @pytest.fixture
 def work():
     job = Work()
-    declared = registry.Declared(job.run, jobs.Queue.REPLY, 3, None, job.on_dead)
+    declared = registry.Declaration(job.run, jobs.Queue.REPLY, 3, None, job.on_dead)
     with mock.patch.dict(registry.declared, {NAME: declared}):
         yield job

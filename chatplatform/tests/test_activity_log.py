@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 
 from bots.models import Bot, Document
 from bots.services import bots
-from chatplatform.templatetags.row_history import MOST_SHOWN
+from chatplatform.templatetags.row_history import MAX_ENTRIES
 from chatplatform.tests.test_codes import RAW_CODE, texts
 from chatplatform.tests.test_guard_site import STAFFS_LISTS, world
 from chats.testing import make_chat
@@ -110,14 +110,14 @@ def test_a_name_that_people_gave_stays_as_it_is(ann, bot):
 
 
 def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
-    for _ in range(MOST_SHOWN + 5):
+    for _ in range(MAX_ENTRIES + 5):
         audit.record(ann.client.pk, "bot.updated", by=ann.user, subject=f"bot:{bot.pk}",
                      changes={"fields": ["default_language", "style"]})  # fmt: skip
     browser = signed_in(ann.user)
     behaviour = browser.get(reverse("admin:bots_bot_behaviour", args=[bot.pk]))
     for page in (page_of(browser, bot), behaviour):
         shown = activity(page)
-        assert shown.count("Bot settings changed Default language, Style") == MOST_SHOWN
+        assert shown.count("Bot settings changed Default language, Style") == MAX_ENTRIES
 
 
 def test_columns_without_a_form_have_the_names_of_their_model(ann):

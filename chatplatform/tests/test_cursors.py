@@ -102,6 +102,6 @@ def test_a_cursor_is_good_for_the_same_filters_alone(ann, server, at):
 def test_a_cursor_from_before_an_update_is_good(ann, at):
     """It names no list."""
     last = ann.get(at("/ai/chat/{chat}/history?limit=1")).json()["items"][0]
-    old = pagination.cursor_of(Message, ["seq"], [last["seq"]])
+    old = pagination.encode_cursor(Message, ["seq"], [last["seq"]])
     (item,) = ann.get(at("/ai/chat/{chat}/history"), {"cursor": old}).json()["items"]
     assert item["seq"] == last["seq"] + 1

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import jsonschema_rs
 import pytest
 
-from chatplatform.api.code_samples import SHOWN, operations
+from chatplatform.api.code_samples import SAMPLED, operations
 from chatplatform.api.examples import FILE
 from chatplatform.api.operation_ids import operation_id
 from chatplatform.testing import documented
@@ -114,6 +114,6 @@ def test_thirty_operations_have_samples():
         for _, _, operation in operations(documented.document())
         if "x-codeSamples" in operation
     }
-    assert set(sampled) == SHOWN
-    assert len(SHOWN) == 30
+    assert set(sampled) == SAMPLED
+    assert len(SAMPLED) == 30
     assert all(labels == ["curl", "Python", "TypeScript"] for labels in sampled.values())

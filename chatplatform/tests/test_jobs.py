@@ -257,7 +257,7 @@ def test_on_dead_gets_the_error_of_the_store_of_files_and_of_nothing_else(monkey
     def on_dead(*, cause=None):
         causes.append(cause)
 
-    declared = registry.Declared(run, jobs.Queue.REPLY, 1, None, on_dead)
+    declared = registry.Declaration(run, jobs.Queue.REPLY, 1, None, on_dead)
     with mock.patch.dict(registry.declared, {NAME: declared}):
         for _ in errors:
             leases.run(add().pk)
@@ -290,7 +290,7 @@ def test_arguments_of_a_newer_release_are_dropped():
         calls.append(("run", number))
         raise GiveUp("no")
 
-    declared = registry.Declared(
+    declared = registry.Declaration(
         run, jobs.Queue.REPLY, 1, None, lambda number: calls.append(("dead", number))
     )
     with mock.patch.dict(registry.declared, {NAME: declared}):

@@ -323,9 +323,9 @@ def test_a_slot_belongs_to_one_process_and_is_taken_over_after_its_death(tmp_pat
         os.read(stop[0], 1)
         os._exit(0)
     assert os.read(ready[0], 1) == b"\x01"
-    assert dict(slots.living()) == {0: os.getpid(), 1: child}
+    assert dict(slots.running()) == {0: os.getpid(), 1: child}
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     freed.clear()
-    assert dict(slots.living()) == {0: os.getpid()}
+    assert dict(slots.running()) == {0: os.getpid()}
     assert freed == [1]

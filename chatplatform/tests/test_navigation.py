@@ -20,4 +20,4 @@ from chatplatform import navigation
 def test_the_longest_beginning_decides_and_no_path_is_resolved_twice(monkeypatch, path, place):
     navigation._path_prefixes()
     monkeypatch.delattr(navigation, "reverse")
-    assert navigation.place(RequestFactory().get(path)) == place
+    assert navigation.current_titles(RequestFactory().get(path)) == place

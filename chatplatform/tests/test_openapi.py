@@ -9,7 +9,7 @@ from drf_spectacular.plumbing import ComponentRegistry
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from pydantic import create_model
 
-from chatplatform.api.error_shapes import codes_of
+from chatplatform.api.error_shapes import codes_with_status
 from chatplatform.api.openapi import OperationSchema
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.shapes import Shape
@@ -221,7 +221,7 @@ def test_an_operation_that_declares_a_conflict_says_which():
     silent = {
         operation.name
         for operation in declared
-        if codes_of(409).isdisjoint(re.findall(r"`(\w+)`", operation.description))
+        if codes_with_status(409).isdisjoint(re.findall(r"`(\w+)`", operation.description))
     }
     assert silent == set()
 

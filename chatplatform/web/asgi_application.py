@@ -1,8 +1,8 @@
 """The web process: Django runs in threads, open streams in the event loop, both on one port.
 
 A view that must wait for a reply or for events first stores its changes, then returns a
-`StreamingReply` and frees its thread; the event loop waits and writes. So even a thousand open
-streams hold no thread while they wait, and everything else runs as plain synchronous Django.
+`StreamingReply` and frees its thread; the event loop waits and writes. So even a thousand waiting
+streams occupy no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
 from chatplatform.web.thread_limits import THREADS, ThreadLimits
 
-# The health check has threads of its own, so that it responds even while all others hang.
+# The health check has its own threads, so that it responds even while all others hang.
 HEALTH_THREADS = 2
-# If a client reads nothing of a stream or file for this long, the response is aborted.
-READER_SECONDS = 60.0
-# `/health/live` decides whether a container is restarted. It has a thread of its own, so that it
+# `/health/live` decides whether a container is restarted. It has its own thread, so that it
 # responds even while `/health` is flooded with requests.
 LIVE_THREADS = 1
+# If a client reads nothing of a stream or file for this long, the response is aborted.
+READER_SECONDS = 60.0
 
 
 class _ReaderStalled(Exception):
@@ -130,8 +130,8 @@ class Application:
         scope[RATE_LIMIT_RESULT] = request.META.get(RATE_LIMIT_RESULT)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if isinstance(response, WaitingResponse):
-            # This releases the database connection. The request's files are still needed; `finish`
-            # closes them with the response.
+            # This releases the database connection. The request's files are still needed, until
+            # `finish` closes them.
             signals.request_finished.send(sender=self.__class__)
         elif not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which releases the database connection
@@ -179,8 +179,7 @@ async def _until_disconnected(sending: Coroutine[Any, Any, None], receive: Recei
 
 
 def _with_timeout(send: Send) -> Send:
-    """A `send` for long responses, which raises _ReaderStalled if the client reads nothing for too
-    long."""
+    """`send`, but raising _ReaderStalled if the client reads nothing for too long."""
 
     async def send_piece(message: dict[str, Any]) -> None:
         try:

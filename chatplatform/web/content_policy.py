@@ -5,9 +5,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase
 
 HEADER = "Content-Security-Policy"
-# Only our own script files run, no inline scripts, so text that a stranger wrote never runs. The
-# site's theme uses Alpine, which evaluates code in attributes: only the site has 'unsafe-eval'.
-# Inline styles are allowed, because the theme and the API's pages use them.
+# Only our own script files run, no inline scripts, so text that a stranger wrote never runs. Only
+# the site has 'unsafe-eval': its theme uses Alpine, which evaluates code in attributes. Inline
+# styles are allowed, because the theme and the API's pages use them.
 _POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; media-src 'self';"

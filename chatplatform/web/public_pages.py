@@ -12,7 +12,7 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from chatplatform.api.errors import page_not_found
-from chatplatform.api.proxies import is_own_machine
+from chatplatform.api.proxies import is_local_request
 from chatplatform.web.reader_locale import in_reader_language
 
 
@@ -20,7 +20,7 @@ from chatplatform.web.reader_locale import in_reader_language
 def start(request: HttpRequest) -> HttpResponse:
     """The start page. In development, readers on this machine also see the demo's logins."""
     stored = settings.DATA_DIR / "keys" / "demo_logins"
-    has_demo = settings.DEVELOPMENT and stored.exists() and is_own_machine(request)
+    has_demo = settings.DEVELOPMENT and stored.exists() and is_local_request(request)
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
     logins = json.loads(stored.read_text()) if has_demo else []
     context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}

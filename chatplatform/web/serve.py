@@ -14,9 +14,8 @@ from types import FrameType
 from django.conf import settings
 from granian.cli import entrypoint
 
-# The maximum number of connections of each worker. granian serves no further connections, so the
-# number is far above what idle connections and live feeds need. An idle connection costs some
-# kilobytes.
+# The maximum number of connections of each worker. granian serves no further ones, so the number is
+# far above what idle connections and live feeds need; an idle connection costs some kilobytes.
 CONNECTIONS = 16_384
 # A worker's other open files: connections to other servers, bodies, downloads.
 _OTHER_FILES = 1_024
@@ -49,7 +48,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _check_address(arguments: list[str]) -> None:
-    """End with one line if the server cannot listen there; granian would print a traceback."""
+    """Exit with one line if the server cannot listen there; granian would print a traceback."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -64,12 +63,12 @@ def _check_address(arguments: list[str]) -> None:
         sys.exit(f"Cannot listen on {address} ({exc.strerror}). Free it, or use another address.")
 
 
-# Signals from workers that must not start. granian itself ends with 0 when it is told to stop.
+# Signals from workers that cannot start. When stopped, granian itself exits with status 0.
 _failures: list[int] = []
 
 
 def _fail(signum: int, _frame: FrameType | None) -> None:
-    """Stop the server; this process then ends with 1, so that its parent notices the failure."""
+    """Stop the server; this process then exits with 1, so that its parent notices the failure."""
     _failures.append(signum)
     os.kill(os.getpid(), signal.SIGTERM)
 

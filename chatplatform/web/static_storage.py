@@ -13,23 +13,23 @@ _REMOVABLE = re.compile(
 )
 
 
-def shortened(script: str) -> str:
-    """A script of ours without its comments and indentation, which are a tenth of a download."""
+def minify(script: str) -> str:
+    """Remove comments and indentation, a tenth of a download, from a script of ours."""
     return _REMOVABLE.sub("", script)
 
 
 class HashedModules(CompressedManifestStaticFilesStorage):
-    """Also puts hashed names into the imports of scripts, so that a browser never mixes cached
-    scripts of different versions, and shortens our own scripts."""
+    """Minifies our own scripts, and puts hashed names into imports, so that a browser never mixes
+    cached scripts of different versions."""
 
     support_js_module_import_aggregation = True
     # The first pass hashes the scripts that import nothing, the next pass the scripts that import
-    # these scripts, and so on.
+    # those, and so on.
     max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
-        """Store a collected file; the files derived from it later do not go through this method."""
+        """Store a collected file; files derived from it later do not pass through this method."""
         if name.endswith(".js") and name.startswith(_OURS):
-            content = ContentFile(shortened(content.read().decode()).encode())
+            content = ContentFile(minify(content.read().decode()).encode())
         saved: str = super().save(name, content, max_length)
         return saved

@@ -21,10 +21,10 @@ from chatplatform.api.operation import HOLDERS
 THREADS = 8
 # The maximum number of threads for one credential, and for one person. All visitors of a website
 # send the same public key: a flood of them, or messages to a locked chat, must leave threads for
-# others. A busy person with many sign-ins must leave threads, too.
+# others, and so must a busy person with many sign-ins.
 THREADS_OF_CALLER = 3
 # The maximum number of threads for one client with all its people and keys, and for all requests
-# together whose credential is not known yet: anyone can invent a credential for each request.
+# together with unknown credentials: anyone can invent a credential for each request.
 THREADS_OF_CLIENT = THREADS - 2
 UNKNOWN_CALLERS = "unknown"
 _MAX_KNOWN = 10_000
@@ -58,7 +58,7 @@ class ThreadLimits:
             yield
 
     def remember(self, scope: dict[str, Any]) -> None:
-        """Remember to whom the credential of a served request belongs."""
+        """Remember the person and the client of a served request's credential."""
         credential, holders = _credential(scope), scope.get(HOLDERS)
         if credential and holders:
             self._known[credential] = holders

@@ -18,7 +18,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform import media
-from chatplatform.admin_base import button, column, confirm_action, each, viewer
+from chatplatform.admin_base import button, column, confirm_action, run_each, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Customer
@@ -248,4 +248,4 @@ class CustomerAdmin(ListsWithoutPreviews):
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))
+        run_each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))

@@ -21,9 +21,9 @@ from chatplatform.admin_base import (
     button,
     column,
     confirm_action,
-    each,
     link,
     progress_bar,
+    run_each,
     viewer,
 )
 from chatplatform.form_fields import ScaledField
@@ -245,7 +245,7 @@ class GoldenQuestionAdmin(TenantAdmin):
     @confirm_action(gettext_lazy("Delete these questions? Past test runs will be kept."))
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
+        run_each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
 
     def _page(
         self,
@@ -426,7 +426,7 @@ class GoldenRunAdmin(TenantAdmin):
     @confirm_action(_SURE)
     def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
         by = viewer(request)
-        each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
+        run_each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
 
 
 def _held(run: GoldenRun) -> QuerySet[Document]:

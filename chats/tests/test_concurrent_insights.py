@@ -78,7 +78,7 @@ def test_a_request_that_waits_too_long_makes_its_own_summary(ann, chat, settings
     locked, release = threading.Event(), threading.Event()
 
     def hold_lock():
-        with single_flight(f"summary:{chat.pk}", patience=0):
+        with single_flight(f"summary:{chat.pk}", max_wait_seconds=0):
             locked.set()
             release.wait(60)
         connection.close()

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from chatplatform.web.static_storage import shortened
+from chatplatform.web.static_storage import minify
 from identity.services import api_keys
 
 LOADER, FRAME = "/widget/v1/loader.js", "/widget/v1/frame"
@@ -48,7 +48,7 @@ def test_the_app_is_small():
 def _bytes(path: Path) -> int:
     """Of a file as a browser loads it."""
     text = path.read_text()
-    return len(gzip.compress((shortened(text) if path.suffix == ".js" else text).encode()))
+    return len(gzip.compress((minify(text) if path.suffix == ".js" else text).encode()))
 
 
 def _found(path: Path) -> Path:

@@ -18,8 +18,8 @@ from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, column, confi
 from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
-from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
+from chatplatform.templatetags.codes import codes_matching, describe_changes, humanize_code
+from chatplatform.templatetags.row_history import MAX_ENTRIES, Entry, client_id_of
 from identity import models
 from identity.pages import audit_labels
 from identity.services import cancel_job
@@ -81,7 +81,7 @@ class AuditEventAdmin(TenantAdmin):
             return Q(pk__gt=oldest) & Q(IContains(text, word))
         condition = super()._contains_word(request, name, word)
         if name == "action":
-            condition |= Q(action__in=codes_of(word))
+            condition |= Q(action__in=codes_matching(word))
         elif name == "subject":
             condition |= audit_labels.filter_by_subject_text(viewer(request).client_id, word)
         return condition
@@ -96,7 +96,7 @@ class AuditEventAdmin(TenantAdmin):
         client_id = client_id_of(row)
         rows = models.AuditEvent.objects.filter(subject=subject)
         rows = rows.filter(client_id=client_id) if client_id else rows
-        events = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
+        events = rows.select_related("user", "api_key").order_by("-id")[:MAX_ENTRIES]
         return [
             Entry(
                 event.created_at,
@@ -130,7 +130,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """The changes as text, in which settings have the labels that their pages show."""
-    return change_words(row.changes, audit_labels.settings(row.action.partition(".")[0]))
+    return describe_changes(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:

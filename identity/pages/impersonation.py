@@ -47,7 +47,7 @@ class ImpersonationMiddleware(Middleware):
         request.user = person
         request.viewed_by = staff  # type: ignore[attr-defined]
         if request.method not in _SAFE_METHODS:
-            return errors.refused(request, Forbidden(impersonation.REFUSED))
+            return errors.error_view(request, Forbidden(impersonation.REFUSED))
         with transaction.atomic():
             execute("SET TRANSACTION READ ONLY")
             response = self.get_response(request)

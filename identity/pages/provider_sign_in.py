@@ -65,7 +65,7 @@ def _response(request: HttpRequest, act: Any) -> HttpResponse:
     try:
         response: HttpResponse = act()
     except ApiError as exc:
-        response = errors.refused(request, exc)
+        response = errors.error_view(request, exc)
     # The URL of `callback` contains a sign-in code, which must not leak to other sites.
     response["Referrer-Policy"] = "same-origin"
     return response

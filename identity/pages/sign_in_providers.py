@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from chatplatform.admin_base import PLATFORM, TenantAdmin, column, confirm_action, each, viewer
+from chatplatform.admin_base import PLATFORM, TenantAdmin, column, confirm_action, run_each, viewer
 from chatplatform.forms import Setting, SettingsForm
 from identity.models import SignInProvider
 from identity.services import sign_in_providers
@@ -126,7 +126,7 @@ class SignInProviderAdmin(TenantAdmin):
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
-        each(
+        run_each(
             request,
             rows,
             lambda row: sign_in_providers.remove(row.client, by=by),

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_noop
 
-from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404, named_by
+from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404, not_found_in
 from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
 from identity.services import audit, credits
@@ -85,7 +85,7 @@ def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, st
         raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
     if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):
         raise WrongSignature
-    with named_by("order_id"):
+    with not_found_in("order_id"):
         order = first_or_404(CreditOrder.objects.filter(pk=body.order_id))
     if (order.amount, order.reference) != (body.amount, body.reference):
         raise PaymentDiffers

@@ -15,7 +15,7 @@ from identity.models import AuditEvent
 def told(monkeypatch):
     """The numbers of jobs whose waiters were told that they will not be done."""
     numbers = []
-    declaration = registry.Declared(
+    declaration = registry.Declaration(
         lambda number: None, jobs.Queue.REPLY, 3, None, lambda number: numbers.append(number)
     )
     monkeypatch.setitem(registry.declared, "test.cancelled", declaration)

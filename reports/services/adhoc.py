@@ -9,7 +9,7 @@ from django.db.models.expressions import Func
 
 from bots.models import Bot
 from chatplatform.api.errors import Invalid
-from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position_of
+from chatplatform.api.pagination import decode_cursor, decode_numbers, encode_cursor, list_key
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback
 from chats.services.core import tags
@@ -189,8 +189,8 @@ def _chats(
 ) -> _TablePage:
     sort = param.sort or shapes.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
-    of = list_of(param)
-    after = _position(param.cursor, order, of) if param.cursor else None
+    key = list_key(param)
+    after = _position(param.cursor, order, key) if param.cursor else None
     page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
     rows = chat_sql.chats(page, zone=period.zone, newest_first=newest_first)
     totals = chat_sql.tables(chosen, {"totals": chat_sql.Table(param.metrics)}, zone=period.zone)
@@ -199,12 +199,12 @@ def _chats(
     if len(rows) > param.limit:
         last = shown[-1]
         at = last["created_at"].isoformat()
-        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]], of=of)
+        next_cursor = encode_cursor(Conversation, order, [at, last["chat_id"]], key=key)
     return shown, totals["totals"][0], next_cursor
 
 
-def _position(cursor: str, order: list[str], of: str) -> list[Any]:
-    at, pk = position_of(cursor, Conversation, order, of=of)
+def _position(cursor: str, order: list[str], key: str) -> list[Any]:
+    at, pk = decode_cursor(cursor, Conversation, order, key=key)
     try:
         return [datetime.fromisoformat(at), pk]
     except (TypeError, ValueError) as exc:
@@ -217,13 +217,15 @@ def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
 ) -> _TablePage:
     # Each page computes all groups anyway, so the cursor can be an offset.
-    order, of = [f"groups of {param.group_by} by {param.sort}"], list_of(param)
-    (skip,) = numbers_of(param.cursor, Conversation, order, of=of) if param.cursor else (0,)
+    order, key = [f"groups of {param.group_by} by {param.sort}"], list_key(param)
+    (skip,) = decode_numbers(param.cursor, Conversation, order, key=key) if param.cursor else (0,)
     page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
     tables = {"page": page, "totals": chat_sql.Table(param.metrics)}
     rows = chat_sql.tables(chosen, tables, zone=period.zone)
     shown, has_more = rows["page"][: param.limit], len(rows["page"]) > param.limit
-    next_cursor = cursor_of(Conversation, order, [skip + len(shown)], of=of) if has_more else None
+    next_cursor = (
+        encode_cursor(Conversation, order, [skip + len(shown)], key=key) if has_more else None
+    )
     return shown, rows["totals"][0], next_cursor
 
 

@@ -259,7 +259,7 @@ def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
             return _cursor(alias, statement, parameters, chunked=chunked)
         except (OperationalError, InterfaceError) as exc:
             log.warning("a report is read from the primary database: %s", exc)
-            replica.failed()
+            replica.record_failure()
     return _cursor(replica.PRIMARY, statement, parameters, chunked=chunked)
 
 

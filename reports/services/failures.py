@@ -24,7 +24,7 @@ from channels_app.models import (
 )
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
-from chatplatform.templatetags.codes import error_words, humanize_code
+from chatplatform.templatetags.codes import error_text, humanize_code
 from chats.models import MessageStatus
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
@@ -165,7 +165,7 @@ def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
 
 def _training_result(row: Document | WebUrl) -> Result:
     if row.status == DocumentStatus.FAILED:
-        return RetryOutcome.FAILED, error_words(row.error_message, row.error_code)
+        return RetryOutcome.FAILED, error_text(row.error_message, row.error_code)
     return RetryOutcome.DONE if row.status == DocumentStatus.TRAINED else RetryOutcome.WAITING, ""
 
 
@@ -281,7 +281,7 @@ KINDS = {
         gettext_noop("Documents that couldn't be read"),
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
-        error_words,
+        error_text,
         lambda message, code: list_path("bots_document", status__exact="failed"),
         documents.retrain,
         _training_result,
@@ -299,7 +299,7 @@ KINDS = {
         gettext_noop("Websites that couldn't be read"),
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
-        error_words,
+        error_text,
         lambda message, code: list_path("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
         _training_result,

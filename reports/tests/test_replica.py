@@ -25,7 +25,7 @@ def second(monkeypatch):
     # Tests may open connections of the database "default" alone.
     connections["replica"].alias = "default"
     monkeypatch.setattr(replica, "_lag", replica._Lag())
-    monkeypatch.setattr(replica, "HOLDS_SECONDS", 0)
+    monkeypatch.setattr(replica, "LAG_TTL_SECONDS", 0)
 
     def lag(seconds):
         monkeypatch.setattr(replica, "measure", lambda: seconds)
@@ -77,7 +77,7 @@ def test_a_replica_that_fails_in_a_report_is_left_alone_for_a_while(
 ):
     make_chat(bot)
     second(0.0)
-    monkeypatch.setattr(replica, "HOLDS_SECONDS", 60)
+    monkeypatch.setattr(replica, "LAG_TTL_SECONDS", 60)
 
     def break_off():
         raise OperationalError("canceling statement due to conflict with recovery")
@@ -92,7 +92,7 @@ def test_a_replica_that_fails_in_a_report_is_left_alone_for_a_while(
 def test_a_server_that_is_frozen_is_not_waited_for(second, monkeypatch):
     over = threading.Event()
     monkeypatch.setattr(replica, "measure", lambda: over.wait(60) and 0.0)
-    monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(replica, "LAG_TIMEOUT_SECONDS", 0.1)
     assert [replica.alias() for _ in range(3)] == ["default"] * 3
     over.set()
 

@@ -24,7 +24,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
     client: Client = clients.row(request, client_id)
 
     def filtered(path: str) -> str:
-        return navigation.of_client(path, client.pk)
+        return navigation.filtered_by_client(path, client.pk)
 
     figures = home.figures(client)
     response: HttpResponse = site.page(
@@ -39,7 +39,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         groups=[
             # Not `items`: in a template, that would be the dictionary's method.
             {"title": group["title"], "pages": group["items"]}
-            for group in navigation.for_client(request, client.pk)
+            for group in navigation.client_lists(request, client.pk)
         ],
     )  # fmt: skip
     return response

@@ -12,7 +12,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from chatplatform import egress, signatures
-from chatplatform.api.errors import ApiError, Invalid, NotFound, require, require_address
+from chatplatform.api.errors import ApiError, Invalid, NotFound, require_address, require_fields
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 from webhooks.models import DisabledReason, WebhookConfig
@@ -57,7 +57,7 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
 
 def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
     """Create an endpoint; 409 if the client already has ten."""
-    require(body, "url")
+    require_fields(body, "url")
     _check_url(body.url)
     with transaction.atomic():
         # The lock keeps concurrent requests from exceeding the limit.

@@ -10,7 +10,7 @@ from django.db.models import BooleanField, QuerySet, TextField
 from django.db.models.expressions import RawSQL
 
 from chatplatform.api import pagination
-from chatplatform.sql import moment
+from chatplatform.sql import iso_time
 from webhooks.models import Event, FeedEntry
 from webhooks.shapes import webhook as webhook_shapes
 
@@ -19,16 +19,16 @@ _EVENT_ID = "'evt_' || replace({}::text, '-', '')"
 _OUTCOME = """http_status, duration_ms, error,
     CASE WHEN http_status <> 0 THEN response_excerpt END AS response_excerpt"""
 _ATTEMPTS = f"""(SELECT coalesce(json_agg(row_to_json(tried) ORDER BY tried.attempt), '[]') FROM (
-    SELECT number AS attempt, {_OUTCOME}, {moment("created_at")} AS created_at
+    SELECT number AS attempt, {_OUTCOME}, {iso_time("created_at")} AS created_at
     FROM webhooks_deliveryattempt WHERE delivery_id = delivery.id
 ) tried)"""
 _DELIVERIES = f"""(SELECT coalesce(json_agg(row_to_json(shown) ORDER BY shown.id), '[]') FROM (
     SELECT delivery.id, delivery.config_id, {_EVENT_ID.format("delivery.event_id")} AS event_id,
         delivery.attempts AS attempt, delivery.state AS status,
         latest.http_status, latest.duration_ms, latest.error, latest.response_excerpt,
-        CASE WHEN delivery.lease_token IS NULL THEN {moment("delivery.due_at")} END
+        CASE WHEN delivery.lease_token IS NULL THEN {iso_time("delivery.due_at")} END
             AS next_attempt_at,
-        {_ATTEMPTS} AS attempts, {moment("delivery.created_at")} AS created_at
+        {_ATTEMPTS} AS attempts, {iso_time("delivery.created_at")} AS created_at
     FROM webhooks_delivery delivery
     LEFT JOIN LATERAL (
         SELECT {_OUTCOME} FROM webhooks_deliveryattempt WHERE delivery_id = delivery.id
@@ -38,7 +38,7 @@ _DELIVERIES = f"""(SELECT coalesce(json_agg(row_to_json(shown) ORDER BY shown.id
 ) shown)"""
 AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
     SELECT {_EVENT_ID.format("webhooks_event.id")} AS id, webhooks_event.type,
-        {moment("webhooks_event.created_at")} AS timestamp, webhooks_event.client_id,
+        {iso_time("webhooks_event.created_at")} AS timestamp, webhooks_event.client_id,
         webhooks_event.conversation_id, webhooks_event.sequence, webhooks_event.data,
         false AS is_thin, {_DELIVERIES} AS deliveries
 ) shown)"""

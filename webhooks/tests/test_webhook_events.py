@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from chatplatform.api.pagination import cursor_of
+from chatplatform.api.pagination import encode_cursor
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, FeedEntry
 from webhooks.services import announce
 
@@ -77,8 +77,8 @@ def test_filters(ann, client_a, endpoint, make_endpoint):
 @pytest.mark.parametrize(
     "query",
     [{"order": "up"}, {"state": "lost"}, {"conversation_id": "x"}, {"created_from": "yesterday"},
-     {"cursor": "x"}, {"cursor": cursor_of(FeedEntry, NEWEST, [1, 2])},
-     {"cursor": cursor_of(FeedEntry, NEWEST, ["a"])}],
+     {"cursor": "x"}, {"cursor": encode_cursor(FeedEntry, NEWEST, [1, 2])},
+     {"cursor": encode_cursor(FeedEntry, NEWEST, ["a"])}],
 )  # fmt: skip
 def test_wrong_query(ann, query):
     assert ann.get(PATH, query).status_code == 422

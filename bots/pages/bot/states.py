@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from bots.forms import first_day, last_day
 from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
 from bots.shapes.web_url import PageCounts
-from chatplatform.templatetags.codes import error_words
+from chatplatform.templatetags.codes import error_text
 
 # The label and color for each status of a document or website.
 _STATES: dict[str, tuple[Any, str]] = {
@@ -61,7 +61,7 @@ def details(row: Any) -> SafeString | str:
     change; may be empty."""
     parts: list[Any] = []
     if row.status == DocumentStatus.FAILED:
-        parts.append(error_words(row.error_message, row.error_code))
+        parts.append(error_text(row.error_message, row.error_code))
     elif row.status == DocumentStatus.TRAINING:
         parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_words(row))
     elif row.status == DocumentStatus.TRAINED:

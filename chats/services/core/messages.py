@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from bots.language import detection
 from chatplatform.api.errors import ApiError, NotFound
-from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
+from chatplatform.api.pagination import Page, decode_numbers, encode_cursor, list_key
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.sql import execute
 from chats.models import (
@@ -321,15 +321,15 @@ def history(chat: Conversation) -> QuerySet[Message]:
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
     """A list page of a chat's `history`, oldest first, for a caller with an API key; 404 if the
     caller may not see the chat. A public key gets the shape `VisitorMessage`."""
-    of = list_of(query)
-    (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
+    key = list_key(query)
+    (after,) = decode_numbers(query.cursor, Message, ["seq"], key=key) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
     if read is None:
         raise NotFound
     shown, last_seq = read
     return {
         "items": row_json.fragment(f"[{shown}]"),
-        "next_cursor": cursor_of(Message, ["seq"], [last_seq], of=of) if last_seq else None,
+        "next_cursor": encode_cursor(Message, ["seq"], [last_seq], key=key) if last_seq else None,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from chatplatform.api.errors import Invalid
-from chatplatform.api.pagination import cursor_of, list_of, position_of, wrong_cursor
+from chatplatform.api.pagination import decode_cursor, encode_cursor, list_key, wrong_cursor
 from chatplatform.sql import fetch_row
 from chats.models import Conversation, Priority
 from chats.services.core import customers, row_json, tags
@@ -79,11 +79,11 @@ def list_page(
     """A list page of the chats that the caller may see and that match all filters of the query.
     With `finds_message`, each chat comes with its newest message that contains all words of the
     search."""
-    order, of = _ORDERS[query.sort], list_of(query)
+    order, key = _ORDERS[query.sort], list_key(query)
     cursor_order = [f"-{name}" for name in order]
     where, values = _conditions(caller, query)
     if query.cursor:
-        position = position_of(query.cursor, Conversation, cursor_order, of=of)
+        position = decode_cursor(query.cursor, Conversation, cursor_order, key=key)
         try:
             values |= {name: _KEYS[name].read(at) for name, at in zip(order, position, strict=True)}
         except (TypeError, ValueError) as exc:
@@ -101,7 +101,7 @@ def list_page(
     at = [value if isinstance(value, int) else str(value) for value in last]
     return {
         "items": row_json.fragment(f"[{shown or ''}]"),
-        "next_cursor": cursor_of(Conversation, cursor_order, at, of=of) if has_next else None,
+        "next_cursor": encode_cursor(Conversation, cursor_order, at, key=key) if has_next else None,
     }
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require, unique
+from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require_fields, unique
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -33,7 +33,7 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
     """Create a saved reply; 403 if it is shared and the user is not an admin, 409 if the shortcut
     is in use."""
     assert user.client
-    require(body, "shortcut", "texts")
+    require_fields(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 

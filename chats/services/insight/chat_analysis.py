@@ -63,7 +63,7 @@ def summarise(
     summary = current()
     if summary:
         return summary
-    with single_flight(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
+    with single_flight(f"summary:{chat.pk}", max_wait_seconds=settings.LLM_DEADLINE_SECONDS):
         return current() or _new_summary(chat, made_since, key_id)
 
 

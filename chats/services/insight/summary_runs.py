@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from bots.services import bots, engines
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, first_or_404, named_by
+from chatplatform.api.errors import ApiError, first_or_404, not_found_in
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
 from chats.services.insight import chat_analysis
 from chats.shapes.insight import SummaryCalculateRequest
@@ -35,7 +35,7 @@ class SummaryRunning(ApiError):
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
     """Start a run; 409 `summary_running` while another run of the client is in progress."""
-    with named_by("bot_id"):
+    with not_found_in("bot_id"):
         bot = bots.get(client, given.bot_id) if given.bot_id else None
     with transaction.atomic():
         # The lock makes a second request wait here.
