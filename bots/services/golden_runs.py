@@ -42,7 +42,7 @@ from identity.services import audit, credits
 # About how many messages one job sends to the bot. It is small because a worker that shuts down
 # waits for its job to end.
 MESSAGES_PER_JOB = 10
-# How many earlier lines and answered questions the bot is given with each follow-up message.
+# The numbers of earlier lines and answered questions that the bot gets with a follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
 # The maximum number of characters in a stored answer.
 MAX_ANSWER = 500
@@ -238,7 +238,7 @@ def _compared_result(
 def _result(
     run: GoldenRun, engine: Engine, question: dict[str, Any], terms: _Terms, label: str
 ) -> dict[str, Any]:
-    """The result of a question; its messages are asked one after another until an answer fails."""
+    """The result of a question; its messages are sent one after another until an answer fails."""
     history: list[Line] = []
     topics: list[str] = []
     results: list[dict[str, Any]] = []
@@ -255,7 +255,7 @@ def _result(
             if results[-1]["fault"]:
                 break
             if isinstance(outcome, Answered):
-                # The answer in full, as in a conversation; the stored result is cut.
+                # The answer in full, as in a conversation; the stored result is shortened.
                 history.append(Line("assistant", outcome.text))
             topics.insert(0, turn["question"])
     except credits.InsufficientCredits as exc:
@@ -367,8 +367,7 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    """The documents that wait for this run; a document that was changed since waits for a later
-    run."""
+    """The documents that wait for this run; one that was changed since waits for a later run."""
     return publish_gate.held().filter(bot=run.bot, run_id=run.pk)
 
 

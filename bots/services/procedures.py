@@ -1,4 +1,4 @@
-"""A bot's procedures: stored with the bot, and chosen for a customer's message."""
+"""Stores a bot's procedures, and finds the one that a customer's message starts."""
 
 import hashlib
 import re
@@ -18,8 +18,8 @@ from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# The minimum cosine similarity between a message and an example for starting a procedure without
-# asking a model. A message that differs from an example in a few words is similar enough.
+# The minimum cosine similarity of a message to an example that starts a procedure without asking a
+# model. A message that differs from the example in a few words reaches it.
 NEAR = 0.945
 
 
@@ -72,13 +72,12 @@ def ready(bot: Bot) -> list[ReadyProcedure]:
 
 def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
     """The procedure that a run began with; None if it was changed, removed or switched off."""
-    found = (row for row in ready(bot) if (row.name, row.version) == (name, version))
-    return next(found, None)
+    same = (row for row in ready(bot) if (row.name, row.version) == (name, version))
+    return next(same, None)
 
 
 def matching(bot: Bot, text: str) -> ReadyProcedure | None:
-    """The procedure with an example that says nearly the same as a message; None if there is no
-    such procedure."""
+    """The procedure with an example that says nearly the same as a message; None if none does."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)

@@ -34,9 +34,10 @@ def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMess
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """The written sample questions in `language`; in all languages if it is None.
+    """The written sample questions in `language`, or in all languages if it is None.
 
-    If there are none, questions from the bot's documents in `language` or the default language.
+    If there are none, questions from the bot's documents in `language` or, if it is None, in the
+    default language.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language
