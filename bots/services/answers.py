@@ -70,7 +70,7 @@ class AnswerRequest:
     deadline_seconds: float
     # Number of the job's attempt, for the trace.
     attempt: int = 0
-    # Who approved or rejected the function call that the answer reports on; NONE: there was none.
+    # Who approved the function call that the answer reports on; NONE: it reports on none.
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()

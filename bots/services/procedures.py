@@ -50,7 +50,7 @@ class ReadyProcedure:
 
 
 def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
-    """Replace the bot's procedures; the 422 says which line is wrong."""
+    """Replace the bot's procedures; the 422 for a wrong step names its line."""
     functions = set(Function.objects.filter(bot=bot).values_list("name", flat=True))
     for position, procedure in enumerate(body.procedures):
         try:
