@@ -182,7 +182,7 @@ class Unanswered:
 Outcome = Answered | NeedsApproval | Unanswered
 
 
-def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
+def answer(bot: Bot, request: AnswerRequest, listener: Listener) -> Outcome:
     """Answer from the bot's documents and functions. Stores only function calls.
 
     Raises `ProcedureBegins` if a model starts one of the bot's procedures.
@@ -230,10 +230,10 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         pictures=request.pictures,
     )
     if not is_model:
-        return _quote(question, trace, on)
+        return _quote(question, trace, listener)
     version = prompt.version if prompt else None
     trace = replace(trace, engine=engine.name, price=engine.price, prompt_version=version)
-    return _compose(request, question, functions, trace, on)
+    return _compose(request, question, functions, trace, listener)
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
@@ -357,7 +357,7 @@ def _compose(
     question: Question,
     functions: FunctionRunner | None,
     trace: Trace,
-    on: Listener,
+    listener: Listener,
 ) -> Outcome:
     """The model's answer, or the call that needs approval first; if the model fails, a quotation or
     no answer. Raises `ProcedureBegins`."""
@@ -370,9 +370,9 @@ def _compose(
     try:
         composed = request.engine.answer(
             question,
-            on_delta=on.delta,
+            on_delta=listener.delta,
             deadline_seconds=request.deadline_seconds,
-            toolbox=functions.toolbox(before_call=on.reset) if functions else None,
+            toolbox=functions.toolbox(before_call=listener.reset) if functions else None,
         )
     except ProcedureChosen as chosen:
         raise ProcedureBegins(chosen.procedure, traced(usage=chosen.usage)) from None
@@ -380,7 +380,7 @@ def _compose(
         return NeedsApproval(ProposedCall.from_row(needed.call), traced(usage=needed.usage))
     except EngineError as error:
         log.warning("the model gave no usable answer: %s", error)
-        on.reset()
+        listener.reset()
         failed = traced(
             engine_error=str(error)[:MAX_ERROR_CHARS],
             is_down=isinstance(error, EngineUnavailable),
@@ -391,7 +391,7 @@ def _compose(
         if reason:
             return Unanswered(reason, failed)
         is_doubted = isinstance(error, Refused)
-        quoted = _quote(replace(question, is_doubted=is_doubted), failed, on)
+        quoted = _quote(replace(question, is_doubted=is_doubted), failed, listener)
         is_quoted = isinstance(quoted, Answered)
         return Unanswered("model_refused", failed) if is_doubted and not is_quoted else quoted
     return Answered(
@@ -399,14 +399,14 @@ def _compose(
     )
 
 
-def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
+def _quote(question: Question, trace: Trace, listener: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
     if intents.answer_to_more(question.text, language=question.language):
         # A mere "yes", "no" or "ok" asks nothing, but any sentence with that word would be quoted.
         return Unanswered("nothing_to_quote", trace)
     engine = ExtractiveEngine()
     try:
-        quoted = engine.answer(question, on_delta=on.delta)
+        quoted = engine.answer(question, on_delta=listener.delta)
     except Refused:
         return Unanswered("nothing_to_quote", trace)
     return Answered(

@@ -64,9 +64,8 @@ class _ModelDown(Exception):
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """The settings with which the questions are asked, either without or with the change under
-    test."""
+class _Setup:
+    """What the questions are asked with: the bot as it is, or with the change under test."""
 
     threshold: float
     index: retrieval.AnyIndex | None = None
@@ -153,7 +152,7 @@ def ask_next(run_id: str) -> None:
     run = _mark_running(run_id)
     if run is None:
         return
-    current, tested = _terms(run)
+    current, tested = _setups(run)
     engine = engines.engine_for(run.bot.client, run.bot)
     for question in _next_questions(run):
         try:
@@ -213,18 +212,18 @@ def _mark_running(run_id: str) -> GoldenRun | None:
     return run
 
 
-def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
-    """The bot's own terms, and the terms with the run's change, or None if it tests no change."""
-    current = _Terms(run.bot.client.config.answer_threshold)
+def _setups(run: GoldenRun) -> tuple[_Setup, _Setup | None]:
+    """The bot as it is, and with the run's change, or None if the run tests no change."""
+    current = _Setup(run.bot.client.config.answer_threshold)
     if not run.document_ids and run.prompt is None and run.threshold is None:
         return current, None
     index = retrieval.index_with(run.bot, run.document_ids) if run.document_ids else None
     threshold = current.threshold if run.threshold is None else run.threshold
-    return current, _Terms(threshold, index, run.prompt)
+    return current, _Setup(threshold, index, run.prompt)
 
 
 def _compared_result(
-    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Terms, tested: _Terms | None
+    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Setup, tested: _Setup | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, also whether the question passes without
     the change."""
@@ -236,7 +235,7 @@ def _compared_result(
 
 
 def _result(
-    run: GoldenRun, engine: Engine, question: dict[str, Any], terms: _Terms, label: str
+    run: GoldenRun, engine: Engine, question: dict[str, Any], setup: _Setup, label: str
 ) -> dict[str, Any]:
     """The result of a question; its messages are sent one after another until an answer fails."""
     history: list[Line] = []
@@ -245,7 +244,7 @@ def _result(
     try:
         for position, turn in enumerate(_turns(question)):
             reference = f"golden:{run.pk}:{question['id']}:{label}:{position}"
-            request = _request(run, engine, turn["question"], terms)
+            request = _request(run, engine, turn["question"], setup)
             if question_splitting.may_follow_up(request.text):
                 request = replace(request, topics=tuple(topics[:_TOPICS]))
             request = replace(request, history=tuple(history[-_HISTORY_LINES:]))
@@ -274,13 +273,13 @@ def _turns(question: dict[str, Any]) -> list[dict[str, Any]]:
     return [question, *question.get("turns", ())]
 
 
-def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> AnswerRequest:
+def _request(run: GoldenRun, engine: Engine, text: str, setup: _Setup) -> AnswerRequest:
     return replace(
         answer_preview.standalone(run.bot, text),
         engine=engine,
-        threshold=terms.threshold,
-        index=terms.index,
-        prompt=terms.prompt,
+        threshold=setup.threshold,
+        index=setup.index,
+        prompt=setup.prompt,
     )
 
 

@@ -152,7 +152,7 @@ def _store(document: Document, split: SplitDocument) -> None:
         if not is_read:
             raise Gone
         chunks = list(_chunks(document, split, _with_same_content(document, split.pieces)))
-        is_draft = _write_found(document.pk, split)
+        is_draft = _write_columns(document.pk, split)
         for chunk in chunks:
             chunk.is_draft = is_draft
         Chunk.objects.filter(document=document, is_draft=is_draft).delete()
@@ -160,7 +160,7 @@ def _store(document: Document, split: SplitDocument) -> None:
         document_embedding.advance(Document.objects.get(pk=document.pk))
 
 
-def _write_found(document_id: int, split: SplitDocument) -> bool:
+def _write_columns(document_id: int, split: SplitDocument) -> bool:
     """Store a document's title, language and warning; returns whether its passages belong to the
     draft."""
     document = Document.objects.select_related("bot").get(pk=document_id)

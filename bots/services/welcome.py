@@ -141,7 +141,7 @@ def _questions_in(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         # In "Delivery > How long does it take?" the last part is the question.
         question = _LEADING.sub("", " ".join(text.split()).rpartition(" > ")[2])
-        is_dense = not question.isascii() and " " not in question
-        long_enough = is_dense or len(question.split()) >= _MIN_WORDS
+        has_no_spaces = not question.isascii() and " " not in question
+        long_enough = has_no_spaces or len(question.split()) >= _MIN_WORDS
         if question.endswith(QUESTION_MARKS) and long_enough and len(question) <= _MAX_CHARACTERS:
             yield question

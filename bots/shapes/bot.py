@@ -266,22 +266,22 @@ class BotDto(Shape):
     )
     chatbot_setup: SetUpStep = Field(
         None,
-        description="Whether the appearance step of the set-up checklist is done. Unless you set"
-        " it: true once there is a welcome message in the default language.",
+        description="Whether the appearance step of the set-up checklist is done; unless you set it,"
+        " true once there is a welcome message in the default language.",
     )
     prompt_setup: SetUpStep = Field(
         None,
-        description="Whether the instructions step of the set-up checklist is done. Unless you set"
-        " it: true once the bot has instructions.",
+        description="Whether the instructions step of the set-up checklist is done; unless you set"
+        " it, true once the bot has instructions.",
     )
     file_setup: SetUpStep = Field(
         None,
-        description="Whether the files and texts step of the set-up checklist is done. Unless you"
-        " set it: true once a file, text or answer has been read.",
+        description="Whether the files and texts step of the set-up checklist is done; unless you"
+        " set it, true once a file, text or answer has been read.",
     )
     url_setup: SetUpStep = Field(
         None,
-        description="Whether the websites step of the set-up checklist is done. Unless you set it:"
+        description="Whether the websites step of the set-up checklist is done; unless you set it,"
         " true once a crawled page has been read.",
     )
     client_id: int | None = read_only("The id of your company.")
@@ -307,11 +307,11 @@ class BotDto(Shape):
             engaging_message_default=bot.engaging_message.get(bot.default_language, ""),
             business_hours=_or_null(stored_hours, bot.business_hours),
             holidays=_or_null(stored_holidays, bot.holidays),
-            **found_setup(bot) | bot.setup_overrides,
+            **detected_setup(bot) | bot.setup_overrides,
         )
 
 
-def found_setup(bot: Bot) -> dict[str, bool]:
+def detected_setup(bot: Bot) -> dict[str, bool]:
     """Which `SETUP_STEPS` are done, according to the bot's data; at most the first if unsaved."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),

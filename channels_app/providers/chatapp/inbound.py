@@ -154,7 +154,7 @@ def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> ev
     name = (contact and contact.profile and contact.profile.name) or ""
     return (
         _change_item(message, common)
-        or _written(message, common, name)
+        or _inbound(message, common, name)
         or origin.left_out(raw, message.type)
     )
 
@@ -206,7 +206,7 @@ def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item 
     return changed if changed.new_number or changed.new_user_id else None
 
 
-def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
+def _inbound(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
     content, metadata = _content(message), _metadata(message)
     if content is None:
         return None
@@ -280,7 +280,7 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
         place = place_of(at.latitude, at.longitude, names)
         return events.Content(text="" if place else names, place=place)
     if message.type == "interactive" and message.interactive:
-        return _tapped(message.interactive)
+        return _choice_content(message.interactive)
     if message.type == "button" and (button := message.button):
         return events.Content(text=as_text(button.get("text")))
     if message.type == "contacts" and message.contacts:
@@ -300,7 +300,7 @@ def _reply(interactive: dict[str, Any]) -> Any:
     return next((interactive[name] for name in names if interactive.get(name) is not None), None)
 
 
-def _tapped(interactive: dict[str, Any]) -> events.Content:
+def _choice_content(interactive: dict[str, Any]) -> events.Content:
     reply = _reply(interactive)
     if interactive.get("type") == "product" or reply is None:
         return _unsolicited(interactive)
