@@ -63,9 +63,7 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
     return has_begun & has_not_ended
 
 
-def indexed(
-    row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str = embedding.MODEL_ID
-) -> IndexedChunk:
+def indexed(row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str) -> IndexedChunk:
     """A passage in the form that an index needs; computes its words if `words` is None."""
     # Vectors of another encoder cannot be compared with the question's vector, so they are left out
     # and only the passage's words count.

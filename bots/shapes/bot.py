@@ -266,8 +266,8 @@ class BotDto(Shape):
     )
     chatbot_setup: SetUpStep = Field(
         None,
-        description="Whether the appearance step of the set-up checklist is done; unless you set it,"
-        " true once there is a welcome message in the default language.",
+        description="Whether the appearance step of the set-up checklist is done; unless you set"
+        " it, true once there is a welcome message in the default language.",
     )
     prompt_setup: SetUpStep = Field(
         None,

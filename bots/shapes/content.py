@@ -128,8 +128,8 @@ IS_ANSWERING = (
     " stage `sentences`, the bot finds it only by its words."
 )
 FAILED_CHANGE = (
-    "A text whose training `failed` is tested by no run: change it again, or discard it with"
-    " *Discard Document Change*."
+    "A text whose training `failed` is never tested: change it again, or discard it with *Discard"
+    " Document Change*."
 )
 
 

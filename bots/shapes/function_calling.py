@@ -263,7 +263,7 @@ class FunctionCallingEventDTO(Shape):
     decided_by: int | None = Field(
         None,
         description="The id of the person who approved, rejected or tried out the call; null if"
-        " nobody of your team did, for example because the customer decided.",
+        " nobody on your team did, for example because the customer decided.",
     )
     decided_at: Moment | None = Field(
         None,

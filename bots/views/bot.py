@@ -142,7 +142,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
-        """Set your languages and the default one, which new bots then support.
+        """Set your languages and the default one; new bots get them.
 
         Existing bots keep their languages. If `languages` is empty, your languages are those of
         your enabled bots.

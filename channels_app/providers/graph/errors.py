@@ -36,8 +36,8 @@ def error_from(
     *,
     is_send: bool,
     wait: timedelta | None,
-    more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
-    retries: Mapping[int, int] = {},  # noqa: B006 - never changed
+    more: Mapping[int, Kind],
+    retries: Mapping[int, int],
 ) -> ProviderError:
     """The error in a response. `more` and `retries` are for codes that only this provider has."""
     error = as_dict(body).get("error")

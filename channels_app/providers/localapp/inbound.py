@@ -27,11 +27,11 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# The prefix of the events for echoes of the account's messages, and of the ignored ones among them:
-# echoes of messages to groups and anonymous people.
+# Events for echoes of the account's messages have names that begin with `_ECHO`. Echoes of messages to
+# groups and anonymous people are ignored.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
-# The prefixes of the events for messages from anonymous people and in groups, which are ignored. No
-# other field is known to distinguish them.
+# Messages from anonymous people and in groups are ignored. Only the event's name, which begins with
+# one of these, is known to distinguish them.
 _OUT_OF_SCOPE = ("anonymous_", "user_send_group_")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
