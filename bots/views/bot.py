@@ -78,8 +78,8 @@ class BotViewSet(TenantViewSet):
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its conversations, or enable it again.
 
-        While it is disabled, new conversations go to the queue, and each conversation that the bot
-        has follows when the customer next writes. When the bot is enabled again, conversations in
+        While it is disabled, new conversations go to the queue; each conversation that the bot has
+        joins them when the customer next writes. When the bot is enabled again, conversations in
         the queue stay there. `agent_reply` is not changed: while it is true, people answer new
         conversations even if the bot is enabled.
         """

@@ -27,7 +27,7 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# Events for echoes of the account's messages have names that begin with `_ECHO`. Echoes of messages to
+# The names of events for echoes of the account's messages begin with `_ECHO`. Echoes of messages to
 # groups and anonymous people are ignored.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 # Messages from anonymous people and in groups are ignored. Only the event's name, which begins with
