@@ -1,6 +1,7 @@
-"""How a bot answers: search, confidence threshold, engine, and the fallback if the engine fails.
+"""Answers a customer's message from a bot's documents and functions.
 
-This module knows bots and customers' questions, but no conversations or messages.
+If no search result reaches the confidence threshold and there is no function to call, there is no
+answer. If a model fails, the documents are quoted instead. No conversation is read or changed.
 """
 
 import logging
@@ -41,8 +42,8 @@ from bots.services.procedures import ReadyProcedure
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# The minimum confidence for asking a model, unless the client's threshold is lower. For passages in
-# another language than the question, it is `LIKELY_FOREIGN`. See docs/models.md.
+# The minimum confidence for asking a model, unless the client's threshold is lower. If the passages
+# are not in the question's language, it is `LIKELY_FOREIGN`. See docs/models.md.
 MODEL_THRESHOLD = 0.15
 # The maximum numbers of passages per question: for a model, which chooses among them, and for
 # quoting.
@@ -50,7 +51,7 @@ MODEL_PASSAGES, QUOTED_PASSAGES = 10, 5
 # The share of an answer's time limit that a model may take to rewrite a message.
 REWRITING_SHARE = 0.25
 
-# Why there is no answer, as stored in the trace.
+# Why there is no answer; stored as the receipt's `decision`.
 NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer", "engine_failed"]
 
 
@@ -69,7 +70,7 @@ class AnswerRequest:
     deadline_seconds: float
     # Number of the job's attempt, for the trace.
     attempt: int = 0
-    # Who decided on a function call whose result the answer reports; NONE: there was no such call.
+    # Who approved the function call that the answer reports on; NONE: it reports on none.
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
@@ -79,8 +80,8 @@ class AnswerRequest:
     # A change under test, used instead of the bot's index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
-    # The delimiter around untrusted text in this chat's requests to the model; empty: a new one per
-    # request.
+    # The delimiter around untrusted text in requests to the model, constant per chat; empty: each
+    # request gets a new one.
     fence: str = ""
     # Pictures sent with the message, whose text may then be empty.
     pictures: tuple[Picture, ...] = ()
@@ -123,18 +124,18 @@ class Trace:
     engine: str | None = None
     model: str | None = None
     usage: Usage | None = None
-    # Credits for 1,000 tokens of `usage`; not stored.
+    # Credits per 1,000 tokens of `usage`; not stored.
     price: int = 1
     # The error if a model failed.
     engine_error: str | None = None
     # The model was unreachable or gave no usable output; not stored.
     is_down: bool = False
-    # The function calls made and the prompt's version, if a model was asked.
+    # The ids of the function calls made, and the prompt's version, if a model was asked.
     calls: tuple[str, ...] | None = None
     prompt_version: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that apply, in the format in which they are stored."""
+        """The fields that have a value, as they are stored."""
         fields: dict[str, Any] = asdict(self.evidence) if self.evidence else {}
         if self.calls is not None:
             fields |= {"calls": list(self.calls), "prompt_version": self.prompt_version}
@@ -181,13 +182,13 @@ class Unanswered:
 Outcome = Answered | NeedsApproval | Unanswered
 
 
-def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
+def answer(bot: Bot, request: AnswerRequest, listener: Listener) -> Outcome:
     """Answer from the bot's documents and functions. Stores only function calls.
 
     Raises `ProcedureBegins` if a model starts one of the bot's procedures.
     """
     engine, is_after_call = request.engine, request.approved_by != Approval.NONE
-    is_model = _is_by_model(request)
+    is_model = _has_model(request)
     if is_after_call and not is_model:
         # The model was removed after it requested the call; a quotation cannot report the result.
         return Unanswered("engine_failed", Trace())
@@ -195,11 +196,11 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     trace, started = Trace(), time.monotonic()
     # A customer's approval, such as "yes", is not a question to search for.
     if request.approved_by != Approval.CUSTOMER:
-        found, used = _find(bot, request)
-        left = request.deadline_seconds - (time.monotonic() - started)
-        request = replace(request, deadline_seconds=left)
+        found, usage = _find(bot, request)
+        seconds_left = request.deadline_seconds - (time.monotonic() - started)
+        request = replace(request, deadline_seconds=seconds_left)
         evidence = _evidence(bot, request, found) if found and not is_after_call else None
-        trace = Trace(evidence, usage=used, price=engine.price)
+        trace = Trace(evidence, usage=usage, price=engine.price)
         if not any(_passes(part, request) for part in found):
             found = ()
     functions = None
@@ -222,22 +223,21 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         sentence=request.sentence,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
-        setting=_setting(bot) if is_model else "",
+        setting=_role(bot) if is_model else "",
         now=_now(bot) if is_model else "",
         fence=request.fence,
         verify_answer=request.verify_answer,
         pictures=request.pictures,
     )
     if not is_model:
-        return _quote(question, trace, on)
+        return _quote(question, trace, listener)
     version = prompt.version if prompt else None
     trace = replace(trace, engine=engine.name, price=engine.price, prompt_version=version)
-    return _compose(request, question, functions, trace, on)
+    return _compose(request, question, functions, trace, listener)
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """The search results for each question of a message, and the tokens used to rewrite the
-    message.
+    """The search results for each question of a message, and the tokens used to rewrite it.
 
     If nothing good enough is found for the rewritten message, the original message is searched for,
     together with the topics.
@@ -248,17 +248,17 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
         language=request.language,
         threshold=request.threshold,
         index=request.index,
-        limit=MODEL_PASSAGES if _is_by_model(request) else QUOTED_PASSAGES,
+        limit=MODEL_PASSAGES if _has_model(request) else QUOTED_PASSAGES,
     )
-    rewritten, used = _rewritten(request)
+    rewritten, usage = _rewrite(request)
     if rewritten:
         found = search(rewritten, topics=())
         if any(_passes(part, request) for part in found):
-            return found, used
-    return search(request.text, topics=request.topics) if request.text else (), used
+            return found, usage
+    return search(request.text, topics=request.topics) if request.text else (), usage
 
 
-def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
+def _rewrite(request: AnswerRequest) -> tuple[str, Usage | None]:
     """Let the model rewrite a message as a question that stands alone; return the question and the
     tokens used.
 
@@ -267,7 +267,7 @@ def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
     tokens are None if no model was asked or it reported none.
     """
     is_follow_up = request.topics and question_splitting.refers_back(request.text)
-    if not (is_follow_up or request.pictures) or not _is_by_model(request):
+    if not (is_follow_up or request.pictures) or not _has_model(request):
         return "", None
     task = text_tasks.stand_alone(request.history, request.text, request.pictures)
     seconds = request.deadline_seconds * REWRITING_SHARE
@@ -281,8 +281,8 @@ def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
     return "" if is_same else question, written.usage
 
 
-def _setting(bot: Bot) -> str:
-    """The sentence that tells a model the bot's role."""
+def _role(bot: Bot) -> str:
+    """The sentence that tells a model which role it plays."""
     name, company = (" ".join(text.split()) for text in (bot.bot_name, bot.client.name))
     return f"You are {name}, the assistant of {company}."
 
@@ -306,27 +306,27 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
 def _passes(part: Part, request: AnswerRequest) -> bool:
     """Whether the search result is good enough to ask the engine.
 
-    A model is asked even far below the client's threshold: it can tell when the passages do not
-    hold the answer, it knows more synonyms than the search, and the search is rarely confident
-    about passages in another language.
+    A model is asked even far below the client's threshold: it notices if no passage contains the
+    answer, it knows more synonyms than the search, and the search is rarely confident about
+    passages in another language.
     """
-    if not _is_by_model(request):
+    if not _has_model(request):
         return part.passes(request.threshold)
     for result in filter(None, (part.result, part.alone)):
-        bound = LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
-        if result.reaches(min(request.threshold, bound)):
+        enough = LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+        if result.reaches(min(request.threshold, enough)):
             return True
     return False
 
 
-def _is_by_model(request: AnswerRequest) -> bool:
+def _has_model(request: AnswerRequest) -> bool:
     return Capability.WRITE in request.engine.capabilities
 
 
 def _read(part: Part, request: AnswerRequest) -> Iterator[SearchResult]:
     """The search results that the engine reads for a question. A model also reads what was found
     for the question together with its topic."""
-    if not _is_by_model(request) or part.alone is None or part.with_topic is None:
+    if not _has_model(request) or part.alone is None or part.with_topic is None:
         yield part.result
     else:
         yield part.result if part.result.hits else part.alone
@@ -357,22 +357,22 @@ def _compose(
     question: Question,
     functions: FunctionRunner | None,
     trace: Trace,
-    on: Listener,
+    listener: Listener,
 ) -> Outcome:
     """The model's answer, or the call that needs approval first; if the model fails, a quotation or
     no answer. Raises `ProcedureBegins`."""
 
     def traced(*, usage: Usage | None = None, **fields: Any) -> Trace:
-        both = usage.plus(trace.usage) if usage else trace.usage
+        total = usage.plus(trace.usage) if usage else trace.usage
         calls = tuple(functions.call_ids) if functions else ()
-        return replace(trace, calls=calls, usage=both, **fields)
+        return replace(trace, calls=calls, usage=total, **fields)
 
     try:
         composed = request.engine.answer(
             question,
-            on_delta=on.delta,
+            on_delta=listener.delta,
             deadline_seconds=request.deadline_seconds,
-            toolbox=functions.toolbox(before_call=on.reset) if functions else None,
+            toolbox=functions.toolbox(before_call=listener.reset) if functions else None,
         )
     except ProcedureChosen as chosen:
         raise ProcedureBegins(chosen.procedure, traced(usage=chosen.usage)) from None
@@ -380,7 +380,7 @@ def _compose(
         return NeedsApproval(ProposedCall.from_row(needed.call), traced(usage=needed.usage))
     except EngineError as error:
         log.warning("the model gave no usable answer: %s", error)
-        on.reset()
+        listener.reset()
         failed = traced(
             engine_error=str(error)[:MAX_ERROR_CHARS],
             is_down=isinstance(error, EngineUnavailable),
@@ -391,7 +391,7 @@ def _compose(
         if reason:
             return Unanswered(reason, failed)
         is_doubted = isinstance(error, Refused)
-        quoted = _quote(replace(question, is_doubted=is_doubted), failed, on)
+        quoted = _quote(replace(question, is_doubted=is_doubted), failed, listener)
         is_quoted = isinstance(quoted, Answered)
         return Unanswered("model_refused", failed) if is_doubted and not is_quoted else quoted
     return Answered(
@@ -399,14 +399,14 @@ def _compose(
     )
 
 
-def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
+def _quote(question: Question, trace: Trace, listener: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
     if intents.answer_to_more(question.text, language=question.language):
-        # A mere yes, no or "ok" asks nothing: any sentence with that word would be quoted.
+        # A mere "yes", "no" or "ok" asks nothing, but any sentence with that word would be quoted.
         return Unanswered("nothing_to_quote", trace)
     engine = ExtractiveEngine()
     try:
-        quoted = engine.answer(question, on_delta=on.delta)
+        quoted = engine.answer(question, on_delta=listener.delta)
     except Refused:
         return Unanswered("nothing_to_quote", trace)
     return Answered(

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.services import engines, supported_languages
-from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
+from bots.shapes.bot import SETUP_STEPS, BotDto, detected_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require_fields
 from chatplatform.sql import fetch_row
@@ -355,7 +355,7 @@ def _setup_overrides(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]
     A mark that agrees with what we detect is not stored, so the step keeps following the bot's
     state.
     """
-    found = found_setup(bot)
+    found = detected_setup(bot)
     marks = bot.setup_overrides | {
         step: getattr(body, step) for step in SETUP_STEPS if step in names
     }

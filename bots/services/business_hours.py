@@ -1,6 +1,6 @@
-"""Tells when a business is open: by the bot's own hours and holidays, or else by its client's.
+"""Computes when a business is open, from the hours and holidays of the bot or else of its client.
 
-Pure functions of the settings and a point in time. Days and hours are in the client's time zone.
+Days and hours are in the client's time zone.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from django.utils.formats import date_format
 from bots.models import Bot
 from identity.models import ClientConfig
 
-# How many days to search for the next or a previous opening: a bit more than a year.
+# The number of days to search for the next or a previous opening: a bit more than a year.
 _SEARCH_DAYS = 370
 _ONE_DAY = timedelta(days=1)
 # An opening less than this far ahead is described by its weekday, without the date.
@@ -47,14 +47,14 @@ def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, lan
     is_near = opens - at < _NEAR
     # Django has no translation for plain `zh`.
     with translation.override("zh-hans" if language == "zh" else language):
-        day = date_format(local, "l" if is_near else "l j F")
-    return text.replace("{opens}", f"{day}, {local:%H:%M}")
+        date_text = date_format(local, "l" if is_near else "l j F")
+    return text.replace("{opens}", f"{date_text}, {local:%H:%M}")
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
     """The last closing time, in UTC; None if `at` is within the business hours.
 
-    If there was none for over a year, the time at which the search ended.
+    If there was none for 370 days, the time 370 days before `at`.
     """
     if is_open(config, bot, at):
         return None
@@ -67,7 +67,7 @@ def subtract_open_time(
 ) -> datetime:
     """The latest moment from which the open time until `at` adds up to `open_for`.
 
-    If there is less open time in the year before `at`, a moment before that year.
+    If the 370 days before `at` have less open time, a moment before them.
     """
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):

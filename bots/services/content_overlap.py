@@ -17,8 +17,8 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     None if no file, page or text answers the question, or if the best passage says the same.
     """
     request = answer_preview.standalone(document.bot, document.title)
-    result = retrieval.elsewhere(
-        document.bot, request.text, language=request.language,
+    result = retrieval.search(
+        document.bot, request.text, language=request.language, limit=1,
         leave_out=lambda passage: bool(passage.answers),
     )  # fmt: skip
     if not result.reaches(request.threshold):
@@ -41,8 +41,8 @@ def questions_of(document: Document) -> tuple[list[str], list[str]]:
 
 def _is_answered(document: Document, question: str) -> bool:
     request = answer_preview.standalone(document.bot, question)
-    result = retrieval.elsewhere(
-        document.bot, question, language=request.language,
+    result = retrieval.search(
+        document.bot, question, language=request.language, limit=1,
         leave_out=lambda passage: passage.document_id == document.pk,
     )  # fmt: skip
     return result.reaches(request.threshold)

@@ -80,7 +80,8 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
     """Store files as documents and queue their training.
 
     If the bot already has a file, the existing document is returned, and trained again if its
-    training had failed. If no file is accepted, raises DocumentLimit or an error that lists them.
+    training had failed. If no file is accepted, raises DocumentLimit or an error that lists the
+    files.
     """
     accepted: list[tuple[int, File, str]] = []
     refused: list[RefusedFile] = []
@@ -337,7 +338,7 @@ def _has_file(document: Document) -> bool:
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
     """Set whether a document takes precedence, and the period in which its text is used.
 
-    Fields that the request leaves out are kept; 422 if the period would not end after it begins,
+    Fields left out of the request are kept; 422 if the period would not end after it begins,
     409 `deletion_held` if the document's deletion is held back.
     """
     changes = {name: getattr(body, name) for name in body.model_fields_set}
@@ -402,8 +403,7 @@ def discard_change(document: Document, *, by: User | None) -> None:
 def discard(bot: Bot, *, document_id: int, by: User) -> Document:
     """Discard a document's held-back change; 409 `not_held` if there is none.
 
-    The change may also be a new file or text that could not be read, so that no golden run tests
-    it.
+    The change may be a new file or text that could not be read; no golden run tests such a change.
     """
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)

@@ -21,8 +21,8 @@ def current(client_id: int) -> SearchEncoder:
     row = own(client_id).filter(gate__isnull=False).first()
     if row:
         return of_row(row)
-    operators = of_operator()
-    return operators if operators and settings.EMBEDDING_GATE else PACKAGED
+    platform_encoder = of_operator()
+    return platform_encoder if platform_encoder and settings.EMBEDDING_GATE else PACKAGED
 
 
 def own(client_id: int) -> QuerySet[LanguageModel]:
@@ -56,18 +56,17 @@ def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
 
 def in_use(bot_id: int) -> SearchEncoder:
     """The encoder that a bot's search uses: the client's current encoder, or the packaged encoder
-    as long as more of the bot's passages have vectors from the packaged one than from the current
-    one.
+    while more of the bot's passages have vectors from the packaged encoder than from the current.
 
     Passages without vectors from the encoder in use are found only by their words.
     """
     client_id = Bot.objects.filter(pk=bot_id).values_list("client_id", flat=True).first()
-    now = current(client_id or 0)
-    if now is PACKAGED:
-        return now
+    encoder = current(client_id or 0)
+    if encoder is PACKAGED:
+        return encoder
     counted = Chunk.objects.filter(bot_id=bot_id).values_list("embedding_model")
     counts: dict[str, int] = dict(counted.annotate(Count("pk")))
-    return PACKAGED if counts.get(PACKAGED.id, 0) > counts.get(now.id, 0) else now
+    return PACKAGED if counts.get(PACKAGED.id, 0) > counts.get(encoder.id, 0) else encoder
 
 
 def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes]:

@@ -12,8 +12,8 @@ _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """Up to three headings or titles of the passages that were found for a question. The bot can
-    answer each of them if it is asked as a question.
+    """Up to three headings or titles of the passages that were found for a question. If a customer
+    sends one of them, the bot can answer.
 
     They are in the request's language or, if there are none, in other languages. The questions of
     written answers are left out, since they may be another customer's words.

@@ -94,7 +94,7 @@ class FunctionRunner:
         self._ends_at = ends_at
         self._max_calls = max_calls
         self.functions = {row.name: row for row in functions.usable(bot)} if max_calls else {}
-        self.procedures = {row.tool_name: row for row in procedures.ready(bot)}
+        self.procedures = {row.tool_name: row for row in procedures.enabled(bot)}
         self._repaired: set[str] = set()
         # Whether a call may have changed something. If so, no quotation may replace the answer,
         # since it could not report the change.

@@ -42,7 +42,7 @@ from identity.services import audit, credits
 # About how many messages one job sends to the bot. It is small because a worker that shuts down
 # waits for its job to end.
 MESSAGES_PER_JOB = 10
-# How many earlier lines and answered questions the bot is given with each follow-up message.
+# The numbers of earlier lines and answered questions that the bot gets with a follow-up message.
 _HISTORY_LINES, _TOPICS = 6, 3
 # The maximum number of characters in a stored answer.
 MAX_ANSWER = 500
@@ -64,9 +64,8 @@ class _ModelDown(Exception):
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """The settings with which the questions are asked, either without or with the change under
-    test."""
+class _Setup:
+    """What the questions are asked with: the bot as it is, or with the change under test."""
 
     threshold: float
     index: retrieval.AnyIndex | None = None
@@ -153,7 +152,7 @@ def ask_next(run_id: str) -> None:
     run = _mark_running(run_id)
     if run is None:
         return
-    current, tested = _terms(run)
+    current, tested = _setups(run)
     engine = engines.engine_for(run.bot.client, run.bot)
     for question in _next_questions(run):
         try:
@@ -213,18 +212,18 @@ def _mark_running(run_id: str) -> GoldenRun | None:
     return run
 
 
-def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
-    """The bot's own terms, and the terms with the run's change, or None if it tests no change."""
-    current = _Terms(run.bot.client.config.answer_threshold)
+def _setups(run: GoldenRun) -> tuple[_Setup, _Setup | None]:
+    """The bot as it is, and with the run's change, or None if the run tests no change."""
+    current = _Setup(run.bot.client.config.answer_threshold)
     if not run.document_ids and run.prompt is None and run.threshold is None:
         return current, None
     index = retrieval.index_with(run.bot, run.document_ids) if run.document_ids else None
     threshold = current.threshold if run.threshold is None else run.threshold
-    return current, _Terms(threshold, index, run.prompt)
+    return current, _Setup(threshold, index, run.prompt)
 
 
 def _compared_result(
-    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Terms, tested: _Terms | None
+    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Setup, tested: _Setup | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, also whether the question passes without
     the change."""
@@ -236,16 +235,16 @@ def _compared_result(
 
 
 def _result(
-    run: GoldenRun, engine: Engine, question: dict[str, Any], terms: _Terms, label: str
+    run: GoldenRun, engine: Engine, question: dict[str, Any], setup: _Setup, label: str
 ) -> dict[str, Any]:
-    """The result of a question; its messages are asked one after another until an answer fails."""
+    """The result of a question; its messages are sent one after another until an answer fails."""
     history: list[Line] = []
     topics: list[str] = []
     results: list[dict[str, Any]] = []
     try:
         for position, turn in enumerate(_turns(question)):
             reference = f"golden:{run.pk}:{question['id']}:{label}:{position}"
-            request = _request(run, engine, turn["question"], terms)
+            request = _request(run, engine, turn["question"], setup)
             if question_splitting.may_follow_up(request.text):
                 request = replace(request, topics=tuple(topics[:_TOPICS]))
             request = replace(request, history=tuple(history[-_HISTORY_LINES:]))
@@ -255,7 +254,7 @@ def _result(
             if results[-1]["fault"]:
                 break
             if isinstance(outcome, Answered):
-                # The answer in full, as in a conversation; the stored result is cut.
+                # The answer in full, as in a conversation; the stored result is shortened.
                 history.append(Line("assistant", outcome.text))
             topics.insert(0, turn["question"])
     except credits.InsufficientCredits as exc:
@@ -274,13 +273,13 @@ def _turns(question: dict[str, Any]) -> list[dict[str, Any]]:
     return [question, *question.get("turns", ())]
 
 
-def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> AnswerRequest:
+def _request(run: GoldenRun, engine: Engine, text: str, setup: _Setup) -> AnswerRequest:
     return replace(
         answer_preview.standalone(run.bot, text),
         engine=engine,
-        threshold=terms.threshold,
-        index=terms.index,
-        prompt=terms.prompt,
+        threshold=setup.threshold,
+        index=setup.index,
+        prompt=setup.prompt,
     )
 
 
@@ -367,8 +366,7 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    """The documents that wait for this run; a document that was changed since waits for a later
-    run."""
+    """The documents that wait for this run; one that was changed since waits for a later run."""
     return publish_gate.held().filter(bot=run.bot, run_id=run.pk)
 
 

@@ -1,8 +1,8 @@
-"""Search for bots with too many passages for the memory of a process.
+"""Searches bots that have too many passages for the memory of a process.
 
 PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. An
 index is built from these candidates and a random sample of the bot's passages, which shows what is
-typical of the bot. It is searched like the index of a small bot, which has all passages.
+typical of the bot. It is searched like the index of a small bot, which contains all passages.
 """
 
 import random
@@ -27,14 +27,15 @@ from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 from chatplatform.sql import execute, fetch_row, fetch_rows
 
-# The maximum numbers of candidates near the question's vector (and as many near that vector without
-# its common part), with the question's rare words, and from important documents; then the size of
-# the sample.
-_MAX_NEAREST, _MAX_BY_WORDS, _MAX_IMPORTANT, _SAMPLE_SIZE = 60, 40, 20, 150
-# For this many nearest passages, the neighboring passages are candidates too.
+# The maximum number of candidates near the question's vector, and of those near the same vector
+# without its common part.
+_MAX_NEAREST = 60
+# The maximum numbers of candidates with the question's rare words, and from important documents.
+_MAX_BY_WORDS, _MAX_IMPORTANT = 40, 20
+_SAMPLE_SIZE = 150
+# The neighbors of this many nearest passages are candidates, too.
 _WITH_NEIGHBORS = 10
-# A word is rare if at most this share of the sample contains it; this many of the rarest words are
-# searched for.
+# A word is rare if at most this share of the sample contains it; the number of words to search for.
 _RARE_SHARE, _RARE_WORDS = 0.05, 4
 # The maximum number of passages with a rare word that are ranked by how many of the question's
 # words they contain.
@@ -62,7 +63,7 @@ WHERE p.bot_id = %(bot)s ORDER BY p.vector <#> %(vector)s::real[]::halfvec LIMIT
 _WITH_WORDS = f"""
 SELECT found.chunk_id FROM (
     SELECT p.chunk_id, p.search_words FROM bots_passage p JOIN bots_document d ON {_VALID}
-    WHERE p.bot_id = %(bot)s AND p.search_words && %(rare)s LIMIT %(looked_at)s
+    WHERE p.bot_id = %(bot)s AND p.search_words && %(rare)s LIMIT %(max_ranked)s
 ) found
 ORDER BY (
     SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.search_words)
@@ -75,9 +76,9 @@ WHERE d.bot_id = %(bot)s AND d.is_important
 ORDER BY (p.vector <#> %(vector)s::real[]::halfvec) + 0 LIMIT %(limit)s
 """
 _NEIGHBORS = """
-SELECT beside.id FROM bots_chunk c JOIN bots_chunk beside
-    ON beside.document_id = c.document_id AND beside.is_draft = c.is_draft
-    AND beside.position IN (c.position - 1, c.position + 1)
+SELECT neighbor.id FROM bots_chunk c JOIN bots_chunk neighbor
+    ON neighbor.document_id = c.document_id AND neighbor.is_draft = c.is_draft
+    AND neighbor.position IN (c.position - 1, c.position + 1)
 WHERE c.id = ANY (%s)
 """
 _SET_OPTIONS = """
@@ -85,9 +86,9 @@ SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples'
     set_config('hnsw.iterative_scan', 'relaxed_order', true)
 """
 _SAMPLE = f"""
-SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
+SELECT DISTINCT drawn.chunk_id FROM unnest(%(random_ids)s::bigint[]) random_id, LATERAL (
     SELECT p.chunk_id, p.document_id FROM bots_passage p
-    WHERE p.bot_id = %(bot)s AND p.chunk_id >= lot ORDER BY p.chunk_id LIMIT 1
+    WHERE p.bot_id = %(bot)s AND p.chunk_id >= random_id ORDER BY p.chunk_id LIMIT 1
 ) drawn, LATERAL (
     SELECT FROM bots_document d, (SELECT drawn.document_id) p WHERE {_VALID}
 ) valid
@@ -117,7 +118,7 @@ def enqueue_backfill(bot_id: int, *, client_id: int) -> None:
 
 def enqueue_missing() -> None:
     """Enqueue a backfill for each large bot whose passages are not all in the search table, for
-    example after a move of its client or a failed job."""
+    example because its client was moved or a job failed."""
     if not _has_table():
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
@@ -142,7 +143,7 @@ def backfill(bot_id: int) -> None:
             for piece in [stored_passages.indexed(row, encoder_id=encoder_id)]
         ]
         with jobs.commit(), connection.cursor() as cursor:
-            # Locked, so that no passage is deleted between reading and copying.
+            # Locked, so that no passage is deleted between this check and the insert.
             present = Chunk.objects.filter(pk__in=[value[0] for value in values])
             present_ids = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
             cursor.executemany(
@@ -204,7 +205,7 @@ class LargeIndex:
         by_share = sorted((self._shares.get(word, 0), word) for word in words)
         rare_words = [word for share, word in by_share if share <= _RARE_SHARE][:_RARE_WORDS]
         if rare_words:
-            options = {"rare": rare_words, "words": list(words), "looked_at": _MAX_RANKED}
+            options = {"rare": rare_words, "words": list(words), "max_ranked": _MAX_RANKED}
             candidates.update(self._ids(_WITH_WORDS, limit=_MAX_BY_WORDS, **options))
         return candidates
 
@@ -216,7 +217,8 @@ class LargeIndex:
             "SELECT min(chunk_id), max(chunk_id) FROM bots_passage WHERE bot_id = %s", [bot]
         )
         rng = random.Random(bot)
-        return set(self._ids(_SAMPLE, lots=[rng.randint(first, last) for _ in range(_SAMPLE_SIZE)]))
+        random_ids = [rng.randint(first, last) for _ in range(_SAMPLE_SIZE)]
+        return set(self._ids(_SAMPLE, random_ids=random_ids))
 
     def _ids(self, statement: str, **options: Any) -> list[int]:
         vector = options.get("vector")
@@ -252,23 +254,22 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
 def _missing(bot_id: int, encoder_id: str, *, after_id: int, limit: int = _BATCH) -> list[Chunk]:
     """Passages that belong in the search table and are missing from it.
 
-    These are passages with this encoder's vectors, if the vectors have 384 numbers, and passages of
-    trained documents that get no vector, such as rows of a long table. A large bot with vectors of
-    another length is searched in memory.
+    These are passages with this encoder's vectors, if the vectors have 384 dimensions, and passages
+    of trained documents that get no vector, such as rows of a long table. A large bot with vectors
+    of another length is searched in memory.
     """
-    is_there = RawSQL(
+    is_copied = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )
     is_encoded = Q(embedding_model=encoder_id, dimension=embedding.DIMENSION)
-    has_none = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
-    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, is_draft=False, pk__gt=after_id)
-    rows = rows.filter((is_encoded & ~Q(vector=b"")) | has_none)
+    gets_no_vector = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
+    rows = Chunk.objects.filter(~is_copied, bot_id=bot_id, is_draft=False, pk__gt=after_id)
+    rows = rows.filter((is_encoded & ~Q(vector=b"")) | gets_no_vector)
     return list(stored_passages.in_order(rows).order_by("pk")[:limit])
 
 
-def forget(passages: QuerySet[Chunk]) -> None:
-    """Remove passages from the search table, before another encoder's vectors replace their
-    vectors."""
+def remove(passages: QuerySet[Chunk]) -> None:
+    """Remove passages from the search table, before another encoder's vectors replace theirs."""
     if _has_table():
         statement, params = passages.values("pk").query.sql_with_params()
         execute(f"DELETE FROM bots_passage WHERE chunk_id IN ({statement})", params)
@@ -280,5 +281,5 @@ def _count(bot_id: int) -> int:
 
 
 def _has_table() -> bool:
-    (is_there,) = fetch_row("SELECT to_regclass('bots_passage') IS NOT NULL")
-    return bool(is_there)
+    (exists,) = fetch_row("SELECT to_regclass('bots_passage') IS NOT NULL")
+    return bool(exists)

@@ -1,4 +1,4 @@
-"""A bot's procedures: stored with the bot, and chosen for a customer's message."""
+"""Stores a bot's procedures, and finds the one that a customer's message starts."""
 
 import hashlib
 import re
@@ -18,9 +18,9 @@ from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# The minimum cosine similarity between a message and an example for starting a procedure without
-# asking a model. A message that differs from an example in a few words is similar enough.
-NEAR = 0.945
+# The minimum cosine similarity of a message to an example that starts a procedure without asking a
+# model. A message that differs from the example in a few words reaches it.
+MIN_SIMILARITY = 0.945
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ReadyProcedure:
 
 
 def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
-    """Replace the bot's procedures; the 422 says which line is wrong."""
+    """Replace the bot's procedures; the 422 for a wrong step names its line."""
     functions = set(Function.objects.filter(bot=bot).values_list("name", flat=True))
     for position, procedure in enumerate(body.procedures):
         try:
@@ -65,26 +65,25 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
     return Procedures.from_bot(bots.update_columns(bot, by=by, procedures=stored))
 
 
-def ready(bot: Bot) -> list[ReadyProcedure]:
+def enabled(bot: Bot) -> list[ReadyProcedure]:
     """The procedures that customers' messages may start."""
-    return [_ready(stored) for stored in bot.procedures if stored["is_enabled"]]
+    return [_parse(stored) for stored in bot.procedures if stored["is_enabled"]]
 
 
 def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
     """The procedure that a run began with; None if it was changed, removed or switched off."""
-    found = (row for row in ready(bot) if (row.name, row.version) == (name, version))
-    return next(found, None)
+    same = (row for row in enabled(bot) if (row.name, row.version) == (name, version))
+    return next(same, None)
 
 
-def matching(bot: Bot, text: str) -> ReadyProcedure | None:
-    """The procedure with an example that says nearly the same as a message; None if there is no
-    such procedure."""
+def match(bot: Bot, text: str) -> ReadyProcedure | None:
+    """The procedure with an example that says nearly the same as a message; None if none does."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)
     nearest: ReadyProcedure | None = None
-    best = NEAR
-    for procedure in ready(bot):
+    best = MIN_SIMILARITY
+    for procedure in enabled(bot):
         for example in procedure.starts_with:
             if _plain(example) == _plain(text):
                 return procedure
@@ -100,7 +99,7 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
-def _ready(stored: dict[str, Any]) -> ReadyProcedure:
+def _parse(stored: dict[str, Any]) -> ReadyProcedure:
     version = hashlib.sha256(stored["steps"].encode()).hexdigest()[:12]
     steps = procedures.parse(stored["steps"])
     return ReadyProcedure(stored["name"], tuple(stored["starts_with"]), steps, version)

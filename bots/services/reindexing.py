@@ -91,7 +91,7 @@ def _switch_encoder(client_id: int, encoder: SearchEncoder) -> None:
         list(Bot.objects.select_for_update(no_key=True).filter(client_id=client_id).order_by("pk"))
         changing = Chunk.objects.filter(client_id=client_id, other_model=encoder.id)
         changing = changing.exclude(embedding_model=encoder.id)
-        large_bots.forget(changing)
+        large_bots.remove(changing)
         changing.update(**_SWAPPED)
         encoders.own(client_id).update(indexed_percent=100)
         for bot_id in Bot.objects.filter(client_id=client_id).values_list("pk", flat=True):

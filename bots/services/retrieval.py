@@ -24,8 +24,8 @@ MAX_BYTES = 300_000_000
 # An index takes this many bytes of memory per character of text and per passage, in addition to its
 # vectors (measured by bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# A model reads ALWAYS_READ passages for each question of a message, and further passages as long as
-# there are at most MAX_READ_WORDS words, shared equally by the questions.
+# A model reads ALWAYS_READ passages for each question of a message, and further passages while all
+# together have at most MAX_READ_WORDS words, divided equally among the questions.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -103,9 +103,17 @@ class _Cache:
 _cache = _Cache()
 
 
-def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchResult:
-    """The passages of valid documents that best answer a question."""
-    return _cache.get(bot).search(question, language=language, limit=limit)
+def search(
+    bot: Bot,
+    question: str,
+    *,
+    language: str,
+    limit: int = 5,
+    leave_out: Callable[[IndexedChunk], bool] | None = None,
+) -> SearchResult:
+    """The passages of valid documents that best answer a question; `leave_out` excludes some."""
+    index = _cache.get(bot)
+    return index.search(question, language=language, limit=limit, leave_out=leave_out)
 
 
 def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
@@ -119,14 +127,6 @@ def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
         return LargeIndex(bot_id, held=held, encoder=encoder)
     now = datetime.now(UTC)
     return Index(stored_passages.load(bot_id, now=now, held=held, encoder_id=encoder.id), encoder)
-
-
-def elsewhere(
-    bot: Bot, question: str, *, language: str, leave_out: Callable[[IndexedChunk], bool]
-) -> SearchResult:
-    """The search result with the best passage for a question; `leave_out` excludes passages."""
-    index = _cache.get(bot)
-    return index.search(question, language=language, limit=1, leave_out=leave_out)
 
 
 def find(
@@ -153,10 +153,9 @@ def find(
 
 
 def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
-    """The distinct passages of search results as an engine reads them, numbered from 1.
+    """The distinct passages of search results that an engine reads, numbered from 1.
 
-    From each result, they include the first five passages, all passages of important documents, and
-    further passages while the words of all fit into the result's share of `MAX_READ_WORDS`.
+    Each result gets an equal share of `MAX_READ_WORDS`; `_read` chooses its passages.
     """
     lists = [result.hits for result in results]
     max_words = MAX_READ_WORDS // max(1, len(lists))
@@ -180,7 +179,7 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
 
 def _read(hits: Sequence[Hit], max_words: int) -> Iterator[Hit]:
     """The hits to read: the first five, all hits of important documents, and further hits while the
-    passages so far have at most `max_words` words."""
+    passages up to them have at most `max_words` words."""
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.chunk.text)

@@ -11,8 +11,8 @@ from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
 from bots.quoting.search import IndexedChunk
 
-# The condition that a passage's document is not held back as a whole; a held-back change to it does
-# not matter.
+# Selects the passages of documents that are not held back as a whole; a document may still have a
+# held-back change.
 PUBLISHED = Q(document__pending_review=False) | Q(document__draft__isnull=False)
 
 
@@ -36,7 +36,7 @@ def load(
 def drafts(
     bot_id: int, held: Sequence[int], *, now: datetime, encoder_id: str
 ) -> list[IndexedChunk]:
-    """The passages of these documents as they would be with their held-back changes."""
+    """The passages that these documents will have once their held-back changes are published."""
     passages: list[IndexedChunk] = []
     changed = Document.objects.filter(bot_id=bot_id, pk__in=held, draft__isnull=False)
     for document in changed.defer("content"):
@@ -63,9 +63,7 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
     return has_begun & has_not_ended
 
 
-def indexed(
-    row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str = embedding.MODEL_ID
-) -> IndexedChunk:
+def indexed(row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str) -> IndexedChunk:
     """A passage in the form that an index needs; computes its words if `words` is None."""
     # Vectors of another encoder cannot be compared with the question's vector, so they are left out
     # and only the passage's words count.

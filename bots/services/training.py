@@ -45,7 +45,7 @@ def train(document_id: int) -> None:
     """
     document = _begin(document_id)
     if document is None:
-        log.info("document %s is gone, or read already", document_id)
+        log.info("document %s is deleted or was already read", document_id)
     else:
         try:
             _store(document, _split(document))
@@ -145,14 +145,14 @@ def _store(document: Document, split: SplitDocument) -> None:
             _in_training(document.pk)
             .filter(stage=DocumentStage.READING)
             .update(
-                # After a retry, the shown progress does not decrease.
+                # The shown progress does not decrease after a retry.
                 progress=Greatest(F("progress"), document_embedding.READ_PERCENT)
             )
         )
         if not is_read:
             raise Gone
         chunks = list(_chunks(document, split, _with_same_content(document, split.pieces)))
-        is_draft = _write_found(document.pk, split)
+        is_draft = _write_columns(document.pk, split)
         for chunk in chunks:
             chunk.is_draft = is_draft
         Chunk.objects.filter(document=document, is_draft=is_draft).delete()
@@ -160,8 +160,9 @@ def _store(document: Document, split: SplitDocument) -> None:
         document_embedding.advance(Document.objects.get(pk=document.pk))
 
 
-def _write_found(document_id: int, split: SplitDocument) -> bool:
-    """Store what reading found in a document; returns whether its passages belong to the draft."""
+def _write_columns(document_id: int, split: SplitDocument) -> bool:
+    """Store a document's title, language and warning; returns whether its passages belong to the
+    draft."""
     document = Document.objects.select_related("bot").get(pk=document_id)
     columns = {
         "title": split.text.title[:300],
@@ -172,7 +173,7 @@ def _write_found(document_id: int, split: SplitDocument) -> bool:
     hashes = [piece.content_hash for piece in split.pieces]
     live = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
     is_changed = list(live.values_list("content_hash", flat=True)) != hashes
-    # A document that is to be deleted has no other change.
+    # A document whose deletion is held back has no other change.
     is_kept = document.draft != document_changes.DELETION
     is_new_text = is_changed and is_kept and publish_gate.holds_change(document)
     if is_new_text or document_changes.has_text(document.draft):
@@ -195,7 +196,7 @@ def _with_same_content(document: Document, pieces: Sequence[Piece]) -> dict[str,
     rows = rows.exclude(vector=b"").only(
         "content_hash", "vector", "sentence_vectors", "embedding_model", "dimension"
     )
-    # Sorted, so that a passage with sentence vectors replaces one that has none.
+    # Sorted, so that a passage with sentence vectors replaces one without.
     rows_in_order = sorted(rows, key=lambda row: len(row.sentence_vectors))
     return {row.content_hash: row for row in rows_in_order}
 

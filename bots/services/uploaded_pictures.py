@@ -19,7 +19,7 @@ from identity.services.picture_hooks import StoredPicture
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 _FOLDER = "banners"
-# What is wrong with a picture, keyed by the code of `ImageError`.
+# What is wrong with a picture, by the code of the `ImageError`.
 _FAULTS = {
     "unsupported_type": gettext_noop("The file isn't a PNG, JPEG, or WebP image."),
     "too_large": gettext_noop("The image is too large. Make it smaller."),

@@ -13,8 +13,8 @@ from identity.models import User
 
 
 def replace_secret(bot: Bot, *, by: User) -> str:
-    """Give the bot a new identity secret and return it; signatures made with the old secret are
-    refused from now on."""
+    """Give the bot a new identity secret and return it; signatures with the old one become
+    invalid."""
     bot.identity_secret = f"visitor_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
         bot.save(update_fields=["identity_secret", "updated_at"])

@@ -34,9 +34,10 @@ def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMess
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """The written sample questions in `language`; in all languages if it is None.
+    """The written sample questions in `language`, or in all languages if it is None.
 
-    If there are none, questions from the bot's documents in `language` or the default language.
+    If there are none, questions from the bot's documents in `language` or, if it is None, in the
+    default language.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language
@@ -140,7 +141,7 @@ def _questions_in(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         # In "Delivery > How long does it take?" the last part is the question.
         question = _LEADING.sub("", " ".join(text.split()).rpartition(" > ")[2])
-        is_dense = not question.isascii() and " " not in question
-        long_enough = is_dense or len(question.split()) >= _MIN_WORDS
+        has_no_spaces = not question.isascii() and " " not in question
+        long_enough = has_no_spaces or len(question.split()) >= _MIN_WORDS
         if question.endswith(QUESTION_MARKS) and long_enough and len(question) <= _MAX_CHARACTERS:
             yield question

@@ -1,4 +1,4 @@
-"""Request and response shapes of bots and of the languages that they are offered in."""
+"""Request and response shapes of bots and of the languages that they support."""
 
 import re
 import unicodedata
@@ -94,7 +94,7 @@ class BotStyle(Shape):
     """The position, size, corners and font of the widget."""
 
     position: Literal["bottom-right", "bottom-left", "top-right", "top-left"] = Field(
-        "bottom-right", description="The corner of the browser window where the widget is."
+        "bottom-right", description="The corner of the browser window that shows the widget."
     )
     width: int = Field(380, ge=240, le=1200, description="Width when open, in CSS pixels.")
     height: int = Field(600, ge=320, le=1600, description="Height when open, in CSS pixels.")
@@ -144,7 +144,7 @@ class BotDto(Shape):
         "",
         max_length=2_000,
         description="Comma-separated host names of the sites that may use the bot's public key,"
-        " without scheme, port or path; `*.` stands for all subdomains. Empty: no site may.",
+        " without scheme, port or path; `*.` stands for all subdomains. Empty: none.",
         examples=["example.com,*.example.com"],
     )
     languages: Languages = Field(
@@ -157,8 +157,8 @@ class BotDto(Shape):
     default_language: Language = Field(
         "en",
         description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
-        " `languages`, unless that list is empty. Its texts also stand in where `welcome_message`,"
-        " `terms` or `engaging_message` has none in the customer's language. A bot that is created"
+        " `languages`, unless that list is empty. `welcome_message`, `terms` and `engaging_message`"
+        " are shown in this language if they have no text in the customer's. A bot that is created"
         " without this field gets your company's default language or, if that is not one of"
         " `languages`, the first of them.",
     )
@@ -241,18 +241,18 @@ class BotDto(Shape):
         False,
         description="Whether changes are tested before they go live: new, changed and deleted"
         " documents and, if a language model answers, new instructions. A golden run asks the bot"
-        " its golden questions with and without the change; a model's tokens are charged. If a"
-        " question fails only with it, the change is held back until someone publishes it. Has no"
-        " effect without golden questions.",
+        " its golden questions with and without the change; a model's tokens are charged. A change"
+        " that makes a question fail is held back until someone publishes it. Has no effect without"
+        " golden questions.",
     )
     agent_reply: bool = Field(
         False,
         description="Whether people answer instead of the bot: new, reopened and returned"
-        " conversations go to the queue; those that the bot has stay with it.",
+        " conversations go to the queue; the bot keeps those that it already has.",
     )
     delete_available: bool = Field(
         True,
-        description="Whether the bot may be deleted; if not, *Delete Bot* is a 409"
+        description="Whether the bot may be deleted; if false, *Delete Bot* responds with 409"
         " `delete_not_available`.",
     )
     business_hours: WeekHours | None = Field(
@@ -266,22 +266,22 @@ class BotDto(Shape):
     )
     chatbot_setup: SetUpStep = Field(
         None,
-        description="Whether the appearance step of the set-up checklist is done. Unless you set"
-        " it: true once there is a welcome message in the default language.",
+        description="Whether the appearance step of the set-up checklist is done; unless you set"
+        " it, true once there is a welcome message in the default language.",
     )
     prompt_setup: SetUpStep = Field(
         None,
-        description="Whether the instructions step of the set-up checklist is done. Unless you set"
-        " it: true once the bot has instructions.",
+        description="Whether the instructions step of the set-up checklist is done; unless you set"
+        " it, true once the bot has instructions.",
     )
     file_setup: SetUpStep = Field(
         None,
-        description="Whether the files and texts step of the set-up checklist is done. Unless you"
-        " set it: true once a file, text or answer has been read.",
+        description="Whether the files and texts step of the set-up checklist is done; unless you"
+        " set it, true once a file, text or answer has been read.",
     )
     url_setup: SetUpStep = Field(
         None,
-        description="Whether the websites step of the set-up checklist is done. Unless you set it:"
+        description="Whether the websites step of the set-up checklist is done; unless you set it,"
         " true once a crawled page has been read.",
     )
     client_id: int | None = read_only("The id of your company.")
@@ -307,12 +307,12 @@ class BotDto(Shape):
             engaging_message_default=bot.engaging_message.get(bot.default_language, ""),
             business_hours=_or_null(stored_hours, bot.business_hours),
             holidays=_or_null(stored_holidays, bot.holidays),
-            **found_setup(bot) | bot.setup_overrides,
+            **detected_setup(bot) | bot.setup_overrides,
         )
 
 
-def found_setup(bot: Bot) -> dict[str, bool]:
-    """Which `SETUP_STEPS` are done, by the bot's data; for an unsaved bot, at most the first."""
+def detected_setup(bot: Bot) -> dict[str, bool]:
+    """Which `SETUP_STEPS` are done, according to the bot's data; at most the first if unsaved."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
         "prompt_setup": getattr(bot, "has_prompt", False),
@@ -331,7 +331,7 @@ class ToggleDisableBotDto(Shape):
     model_config = example(is_disabled=True)
 
     is_disabled: bool = Field(
-        description="true: the bot stops answering and its conversations wait in the queue for a"
+        description="true: the bot stops answering, and its conversations wait in the queue for a"
         " person; false: it answers again."
     )
 
@@ -341,7 +341,7 @@ class BotsResponse(ListPage[BotDto]):
 
 
 class BotLanguage(Shape):
-    """One language that a bot is offered in."""
+    """One supported language."""
 
     code: Language = Field(description="The language as a BCP 47 code, such as `en` or `pt-BR`.")
     name: str | None = read_only("The language's name in English; the code if unknown.")

@@ -124,17 +124,17 @@ STAGE = (
 )
 IS_ANSWERING = (
     "Whether the bot currently answers from this text: it has been read (stage `passages` or"
-    " later), is not held back, and is valid now. Stays true while the text is trained again. Until"
-    " the stage `sentences`, the bot finds it only by its words."
+    " later), is not held back, and is valid now. Stays true while it is trained again. Before the"
+    " stage `sentences`, the bot finds it only by its words."
 )
 FAILED_CHANGE = (
-    "No run tests a text whose training `failed`: change it again, or discard it with *Discard"
+    "A text whose training `failed` is never tested: change it again, or discard it with *Discard"
     " Document Change*."
 )
 
 
 class HeldChange(Shape):
-    """A change, not live yet, to a document that the bot uses."""
+    """A change, not yet live, to a document that the bot uses."""
 
     is_deleted: bool = Field(description="Whether the document will be deleted.")
     title: str | None = Field(description="The new title or question; null: unchanged.")
@@ -175,7 +175,7 @@ class DocumentDto(Shape):
     )
     url: str | None = Field(description="The URL of a crawled page; else null.")
     file_name: str = Field(
-        description="The name of an uploaded file, without folders; else the name for a download."
+        description="The name of an uploaded file, without folders; otherwise the download's name."
     )
     title: str | None = Field(
         description="The title found in the document, else its file name; null until it has been"
@@ -213,7 +213,7 @@ class DocumentDto(Shape):
         description="The bot uses the document from this time on; null: from the start."
     )
     valid_to: Moment | None = Field(
-        description="The bot uses the document until this time; null: without end."
+        description="The bot uses the document until this time; null: indefinitely."
     )
     language: str | None = Field(
         description="The language of the document's text, as a BCP 47 code; null until it has been"
@@ -255,7 +255,7 @@ class RefusedFile(Shape):
     file_name: str = Field(description="The file's name.")
     code: str = Field(
         description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit` if"
-        " the bot already has as many documents as it may have."
+        " the bot already has 500 uploaded files."
     )
     message: str = Field(description="The reason as a sentence.")
 
@@ -288,9 +288,9 @@ class ImportantDocumentDto(Shape):
     is_important: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="true: the bot always reads the document's best passage (of the five important"
-        " documents that are most similar to the question) and prefers it to text that contradicts"
-        " it.",
+        description="true: the bot prefers the document to others that contradict it, and always"
+        " reads its best passage if it is one of the five important documents that are most similar"
+        " to the question.",
     )
     valid_from: Moment | None = Field(
         None,
@@ -299,7 +299,7 @@ class ImportantDocumentDto(Shape):
     )
     valid_to: Moment | None = Field(
         None,
-        description="The bot uses the document until this time; null: without end. Must be later"
+        description="The bot uses the document until this time; null: indefinitely. Must be later"
         " than `valid_from`.",
     )
 
@@ -320,8 +320,8 @@ class SkippedFile(Shape):
     id: int = Field(description="The document's id.")
     reason: str = Field(
         description="`not_found`: the bot has no such document; `in_training`: it is already queued"
-        " or in training; `file_missing`: its stored file is lost, upload it again; `web_page`: it"
-        " is a crawled page, which only a crawl of its website reads again."
+        " or in training; `file_missing`: its stored file is lost, so upload it again; `web_page`:"
+        " it is a crawled page, which only a crawl of its website reads again."
     )
 
 

@@ -72,12 +72,12 @@ class FunctionHttpDTO(Shape):
         max_length=2_000,
         description="Public http or https URL. `{name}` in its path or query is replaced by that"
         " argument, percent-encoded; so are `{customer.external_id}`, the customer's id in your"
-        " system, and `{chat.id}`, the conversation's. A call is refused if it lacks an argument of"
-        " the path, or uses the `external_id` of a customer who has none.",
+        " system, and `{chat.id}`, the conversation's id. A call is refused if it lacks an argument"
+        " of the path, or uses the `external_id` of a customer who has none.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(
-        default_factory=dict, description="Headers that hold no secrets; at most 20."
+        default_factory=dict, description="Headers without secrets; at most 20."
     )
     timeout_seconds: int = Field(
         10, ge=1, le=30, description="The time limit for the whole exchange in seconds, 1..30."
@@ -85,10 +85,10 @@ class FunctionHttpDTO(Shape):
     body_template: Text = Field(
         "",
         max_length=10_000,
-        description="The request's body: JSON in which `{{name}}` is replaced by that argument;"
-        " outside of quotes by its JSON value, inside a string by its text."
-        " `{{customer.external_id}}` and `{{chat.id}}` are replaced too. Empty: the body is one"
-        " object with all arguments. Must be empty for GET and DELETE, which send no body.",
+        description="The request's body: JSON in which `{{name}}` is replaced by that argument:"
+        " inside a string by its text, elsewhere by its JSON value. `{{customer.external_id}}` and"
+        " `{{chat.id}}` are replaced too. Empty: the body is one object with all arguments. Must be"
+        " empty for GET and DELETE, which send no body.",
         examples=['{"order": {{order_id}}, "customer": "{{customer.external_id}}"}'],
     )
 
@@ -135,8 +135,7 @@ class FunctionDTO(Shape):
         default_factory=_safe_approval,
         description="Who must approve each call before it is made. `none`: nobody. `agent`: an"
         " agent, with *Decide Function Call* or on the site. `customer`: the customer, whom the bot"
-        " asks. If left out: `none` for GET, `customer` for the other methods, which may change"
-        " something.",
+        " asks. If left out: `none` for GET, `customer` for other methods, which may change data.",
     )
 
     @classmethod
@@ -182,8 +181,8 @@ class FunctionCallingConfigDTO(Shape):
     )
     functions: list[FunctionDTO] = Field(
         max_length=MAX_FUNCTIONS,
-        description="The functions, at most 20, including the tools of MCP servers, which are not"
-        " in this list. A POST replaces the functions in this list.",
+        description="The functions that you defined; a POST replaces them. At most 20, together"
+        " with the bot's tools of MCP servers, which this list does not contain.",
     )
     is_available: bool | None = read_only(
         "Whether a model can choose functions. Without one, only procedures call them."
@@ -253,8 +252,8 @@ class FunctionCallingEventDTO(Shape):
     )
     error: str | None = Field(
         None,
-        description="Why the call was refused or failed, or that its result is unknown: words to"
-        " read, at most 500 characters. For `rejected`: `expired` (not decided in time) or `not"
+        description="Why the call was refused or failed, or that its result is unknown: a text of"
+        " at most 500 characters. For `rejected`: `expired` (not decided in time) or `not"
         " confirmed` (the customer answered neither yes nor no); null if somebody rejected it."
         " Null for all other calls.",
     )
@@ -263,8 +262,8 @@ class FunctionCallingEventDTO(Shape):
     )
     decided_by: int | None = Field(
         None,
-        description="The id of the person who approved, rejected or tried out the call; null if no"
-        " person of your team did, for example because the customer decided.",
+        description="The id of the person who approved, rejected or tried out the call; null if"
+        " nobody on your team did, for example because the customer decided.",
     )
     decided_at: Moment | None = Field(
         None,

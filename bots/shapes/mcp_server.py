@@ -28,7 +28,7 @@ class McpToolChoice(Shape):
         None,
         max_length=64,
         description="The `version` of the tool that you reviewed: 422 if the tool has changed"
-        " since. Left out: this is not checked.",
+        " since. If left out, this is not checked.",
     )
 
 
@@ -69,10 +69,10 @@ class McpServerRequest(Shape):
     allowed: list[McpToolChoice] | None = Field(
         None,
         max_length=MAX_FUNCTIONS,
-        description="The tools that the bot may call, at most 20 with its other functions; they"
-        " replace those chosen before. Left out: a new server has none, and a change keeps those"
-        " chosen before. Choosing tools switches function calling on if it was never configured;"
-        " while its `is_enabled` is false, no tool is called.",
+        description="The tools that the bot may call, at most 20 together with its other functions;"
+        " they replace those chosen before. If left out, a new server has none, and a change keeps"
+        " those chosen before. Choosing tools enables function calling if it was never configured;"
+        " while function calling is disabled, no tool is called.",
     )
 
 
@@ -101,7 +101,7 @@ class McpToolDto(Shape):
         description="`allowed`: the bot may call the tool. `not_allowed`: it was not chosen."
         " `changed`: it was chosen, but has changed since and is refused until it is chosen again."
         " `gone`: it was chosen, but the server no longer offers it. `unusable`: it cannot be"
-        " chosen, `problem` says why."
+        " chosen; `problem` says why."
     )
     requires_approval: Literal["none", "agent", "customer"] | None = Field(
         description="Who must approve each call: `none` (nobody), an `agent` or the `customer`;"

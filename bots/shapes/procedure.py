@@ -25,9 +25,8 @@ class Procedure(Shape):
     starts_with: list[Example] = Field(
         min_length=1,
         max_length=10,
-        description="Examples of messages that start the procedure, at most 10. Other messages"
-        " start it, too, if they say nearly the same or if a model decides that the procedure"
-        " fits.",
+        description="Examples of messages that start the procedure, at most 10. Messages that say"
+        " nearly the same also start it, and so do others if a model decides that it fits.",
     )
     steps: Text = Field(
         min_length=1,

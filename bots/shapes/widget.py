@@ -31,8 +31,7 @@ class SampleQuestionsQuery(Shape):
 
     language: Language | None = Field(
         None,
-        description="Only questions in this language, as a BCP 47 code; those in all languages if"
-        " left out.",
+        description="Only questions in this language, as a BCP 47 code; all languages if left out.",
     )
 
 
@@ -121,7 +120,7 @@ class CustomerInfoField(Shape):
         False,
         description="Whether a form asks for the value before the first message. If false, or if"
         " the channel has no form, the bot asks for it in the conversation: one field at a time,"
-        " below an answer or a handover, and not again if the customer declines.",
+        " after an answer or a handover, and not again if the customer declines.",
     )
 
     @model_validator(mode="after")
@@ -209,8 +208,8 @@ class SampleQuestions(Shape):
 
     questions: list[SampleQuestionDto] = Field(
         max_length=MAX_QUESTIONS,
-        description=f"At most {MAX_QUESTIONS} questions, in the order in which they are shown. One"
-        " that has no `language` gets the bot's default language. Empty: the widget suggests"
+        description=f"At most {MAX_QUESTIONS} questions, in the order in which they are shown. A"
+        " question without a `language` gets the bot's default language. Empty: the widget suggests"
         " questions from the documents.",
     )
 
@@ -234,7 +233,7 @@ class ShownBetween(Shape):
     valid_to: Moment | None = Field(
         None,
         description="Widgets show the banner until this time, which must be later than"
-        " `valid_from`; null: without end.",
+        " `valid_from`; null: indefinitely.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
@@ -316,7 +315,7 @@ class UploadLimits(Shape):
 
 
 class BotConfigDto(Shape):
-    """The configuration of a widget in one language; readable by anyone with the public key."""
+    """The configuration of a widget in one language; anyone with the public key can read it."""
 
     id: int = Field(description="The bot's id.")
     bot_name: str = Field(description="The bot's name as customers see it.")
@@ -356,12 +355,12 @@ class BotConfigDto(Shape):
         description="The visitors to whom the widget shows `engaging_message` or opens"
         " automatically: `all`, `new` ones, or those `returning` after half an hour or more."
     )
-    is_open: bool = Field(description="Whether it is now within the business hours.")
+    is_open: bool = Field(description="Whether the business is open now.")
     opens_at: Moment | None = Field(
-        description="When the business hours next begin; null: it is now within them, or none begin"
-        " for over a year."
+        description="When the business next opens; null: it is open now, or does not open for over"
+        " a year."
     )
-    timezone: str = Field(description="IANA time zone of the hours below.")
+    timezone: str = Field(description="IANA time zone of `business_hours` and `holidays`.")
     business_hours: list[BusinessHours] = Field(
         description="When people are available, by weekday; empty: always."
     )
@@ -389,7 +388,7 @@ class BotConfigDto(Shape):
     )
     attach_enabled: bool = Field(description="Whether customers may attach files.")
     upload_limits: UploadLimits = Field(
-        description="How many files a message may have, and how large.",
+        description="The limits on the files of a message.",
     )
     export_enabled: bool = Field(
         description="Whether customers may export a transcript of their conversation.",

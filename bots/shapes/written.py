@@ -23,7 +23,7 @@ _BLANK = r"\s\x1c-\x1f"
 
 
 class Written(Shape):
-    """The fields about training that all written sources share."""
+    """The training fields that all written sources have."""
 
     status: DocumentStatus | None = read_only(
         "`queued`, `training`, `trained` or `failed` (see `error`)."

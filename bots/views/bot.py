@@ -1,4 +1,4 @@
-"""API operations for bots, and for the languages that bots are offered in."""
+"""API operations for bots, and for the languages that they support."""
 
 from typing import Any
 
@@ -78,9 +78,9 @@ class BotViewSet(TenantViewSet):
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its conversations, or enable it again.
 
-        While it is disabled, new conversations go to the queue, and those that the bot has follow
-        with the customer's next message. Conversations that are in the queue when it is enabled
-        again stay there. `agent_reply` is not changed: while it is true, people answer new
+        While it is disabled, new conversations go to the queue; each conversation that the bot has
+        joins them when the customer next writes. When the bot is enabled again, conversations in
+        the queue stay there. `agent_reply` is not changed: while it is true, people answer new
         conversations even if the bot is enabled.
         """
         bot = bots.get(self.client, bot_id)
@@ -92,8 +92,8 @@ class BotViewSet(TenantViewSet):
     def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
         """Create the secret with which your server signs customers' ids; it is shown only once.
 
-        Sign `external_id` with it for `identity_signature`. Signatures with the previous secret are
-        refused from now on.
+        Sign `external_id` with it for `identity_signature`. Signatures with the previous secret
+        become invalid.
         """
         secret = visitor_identity.replace_secret(bots.get(self.client, bot_id), by=self.user)
         return BotIdentitySecret(secret=secret)
@@ -103,8 +103,8 @@ class BotViewSet(TenantViewSet):
         """Delete a bot with its documents and revoke its keys.
 
         409 `delete_not_available` if the bot's `delete_available` is false (*Update Bot* changes
-        it); 409 `bot_has_chats` if it has any conversations, even ended ones or previews, since
-        they would be lost: disable the bot instead.
+        it); 409 `bot_has_chats` if the bot has any conversations, even ended ones or previews,
+        since they would be lost: disable the bot instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
@@ -125,7 +125,7 @@ class BotViewSet(TenantViewSet):
         """Replace the questions that the widget suggests.
 
         If the list is empty, the widget suggests questions from the documents. 422 for a question
-        that is twice in the list in one language, or in a language that the bot does not offer.
+        that is listed twice in one language, or in a language that the bot does not support.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)
@@ -133,7 +133,7 @@ class BotViewSet(TenantViewSet):
 
 
 class LanguageViewSet(TenantViewSet):
-    """Operations of the tag `identity` that need the app of the bots, which is above `identity`."""
+    """Operations of the tag `identity` that need the app `bots`, which is above `identity`."""
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
@@ -142,10 +142,10 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
-        """Set your languages and the default one; new bots are offered in them.
+        """Set your languages and the default one; new bots get them.
 
-        Existing bots keep their languages. If `languages` is empty, your languages are those that
-        your enabled bots are offered in.
+        Existing bots keep their languages. If `languages` is empty, your languages are those of
+        your enabled bots.
         """
         return supported_languages.update(self.client, body=body, by=self.user)
 

@@ -110,7 +110,7 @@ class DocumentViewSet(TenantViewSet):
         """Train the bot on files; `refused` lists those that cannot be accepted.
 
         A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
-        `document.failed` tell the result. For a file that the bot already has, the existing
+        `document.failed` report the result. For a file that the bot already has, the existing
         document is returned. If the bot's `hold_back_worse` is true, new documents may first wait
         for a golden run: see `is_held`. If no file can be accepted: 413, 422, or 409
         `document_limit` if the bot has 500 uploaded files.
@@ -125,7 +125,7 @@ class DocumentViewSet(TenantViewSet):
 
         If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
         then the document stays in use, and *Get Document By Id* shows the deletion in
-        `held_change`. The next crawl of its website adds a deleted page again: to keep it away,
+        `held_change`. The next crawl of a website adds its deleted pages again: to prevent this,
         delete the website.
         """
         bot = bots.get(self.client, bot_id)
@@ -144,7 +144,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
-        """Download the original file; for a crawled page, its content as fetched, and for a written
+        """Download the original file: for a crawled page, its content as fetched; for a written
         text or answer, a text file. 404 `file_missing` if the stored file is lost."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
@@ -170,7 +170,7 @@ class DocumentViewSet(TenantViewSet):
         """Discard the `held_change` of a document; what is live is kept.
 
         The change may also be a deletion, or a new version that could not be read. 409 `not_held`
-        if the document has no held change; a document that was never live can be deleted instead.
+        if the document has no held change; delete a document that was never live instead.
         """
         bot = bots.get(self.client, bot_id)
         row = documents.discard(bot, document_id=document_id, by=self.user)
@@ -181,7 +181,7 @@ class DocumentViewSet(TenantViewSet):
         """Train stored documents again; the bot uses their old passages until they have been read.
 
         A worker trains them; *Get Document By Id* shows the progress, and the events
-        `document.trained` and `document.failed` tell the result.
+        `document.trained` and `document.failed` report the result.
         """
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
@@ -194,9 +194,9 @@ class TextViewSet(TenantViewSet):
         """Train the bot on a text.
 
         A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
-        and `document.failed` tell the result. If the bot's `hold_back_worse` is true, the text may
-        then wait for a golden run, until which `is_answering` is false. 409 `source_exists` if the
-        bot already has this text, `document_limit` if it has 500 texts.
+        and `document.failed` report the result. If the bot's `hold_back_worse` is true, the text
+        may then wait for a golden run; meanwhile `is_answering` is false. 409 `source_exists` if
+        the bot already has this text, `document_limit` if it has 500 texts.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -219,7 +219,7 @@ class TextViewSet(TenantViewSet):
         """Replace a text and, if it differs, train it; the bot uses the old one until then.
 
         *Get Text By Id* shows the progress. If the bot's `hold_back_worse` is true, the change may
-        first wait for a golden run: see `held_change`; sending what is live discards it. *Reupload
+        first wait for a golden run: see `held_change`; sending the live text discards it. *Reupload
         Files* trains an unchanged text again. 409 `source_exists` if the bot already has this text,
         `deletion_held` if the text's deletion is held back.
         """
@@ -246,9 +246,9 @@ class QuestionAnswerViewSet(TenantViewSet):
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
         questions, it is a source like any document. A worker trains it; *Get Question Answer By Id*
-        shows the progress, and the events `document.trained` and `document.failed` tell the result.
-        If the bot's `hold_back_worse` is true, the answer may then wait for a golden run, until
-        which `is_answering` is false. 409 `source_exists` if the bot already has this question,
+        shows the progress, and the events `document.trained` and `document.failed` report the
+        result. If the bot's `hold_back_worse` is true, the answer may then wait for a golden run;
+        meanwhile `is_answering` is false. 409 `source_exists` if the bot already has this question,
         `document_limit` if it has 2,000 questions.
         """
         bot = bots.get(self.client, bot_id)
@@ -277,9 +277,9 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Replace a question and its answer and, if they differ, train them.
 
         The bot uses the old ones until then; *Get Question Answer By Id* shows the progress, and
-        the events `document.trained` and `document.failed` tell the result. If the bot's
+        the events `document.trained` and `document.failed` report the result. If the bot's
         `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`;
-        sending what is live discards it. *Reupload Files* trains an unchanged pair again. 409
+        sending the live pair discards it. *Reupload Files* trains an unchanged pair again. 409
         `source_exists` if the bot already has this question, `deletion_held` if the question's
         deletion is held back.
         """
@@ -359,8 +359,8 @@ class ProcedureViewSet(TenantViewSet):
     def update(self, bot_id: int, body: Procedures) -> Procedures:
         """Replace the bot's procedures: what it does step by step when customers want something.
 
-        422 if a step cannot be read or calls a function that the bot does not have; the error says
-        which line.
+        422 if a step is invalid or calls a function that the bot does not have; the error names the
+        line.
         """
         return procedures.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -393,7 +393,7 @@ class BannerViewSet(TenantViewSet):
 
         The body is a form (`multipart/form-data`) with the picture in `file`. The other fields are
         replaced too: those left out become empty. 413 if the picture has more than 5,000,000 bytes.
-        422 if it is no PNG, JPEG or WebP image, has more than 16,000,000 pixels, or is damaged.
+        422 if it is not a PNG, JPEG or WebP image, has over 16,000,000 pixels, or is damaged.
         """
         return banner_picture.upload(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -417,6 +417,6 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY, also={404: Error})
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """Get the banner of the key's bot; `url` is null if it has none to show now."""
+        """Get the banner that the key's bot shows now; `url` is null if there is none."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return banner_picture.current_banner(bot, datetime.now(UTC))

@@ -22,9 +22,9 @@ class LanguageModelViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List the models and encoders that your company has connected, newest first.
 
-        The default model for all bots and the encoder have a null `bot_id`. A bot without a model
-        of its own uses the default model or, if there is none, the platform's, which is not listed.
-        API keys are never shown.
+        The default model for all bots and the encoder have a null `bot_id`. A bot without its own
+        model uses the default model or, if there is none, the platform's, which is not listed. API
+        keys are never shown.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
@@ -35,11 +35,13 @@ class LanguageModelViewSet(TenantViewSet):
 
         It is used from the next reply on. Its failures are handled like those of the platform's
         model. Settings left out keep their value, or get their default in a new model.
-        `purpose=embeddings` sets the encoder for all of your bots, so it takes no `bot_id` (422):
-        it is used once it has encoded all passages (`indexed_percent`); while it fails, the search
-        uses words only. A new URL or model encodes them again. 422 if the body's `bot_id` or
-        `purpose` differs from the query's; the body may leave them out. 422 for a key with an http
-        URL.
+
+        `purpose=embeddings` sets the encoder for all of your bots, so a `bot_id` is a 422. The
+        encoder is used once it has encoded all passages (`indexed_percent`), which starts again
+        after a change of the URL or model; while it fails, the search uses words only.
+
+        422 if the body's `bot_id` or `purpose` differs from the query's; the body may leave them
+        out. 422 for a key with an http URL.
         """
         row = language_models.store(
             self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose
@@ -51,10 +53,10 @@ class LanguageModelViewSet(TenantViewSet):
         """Remove the model and its key; does nothing if none is connected.
 
         Bots then use your default model or, without one, the platform's; without any, they quote
-        their documents. Without an encoder of your own, the search uses the platform's: a worker
-        encodes the passages that lack its vectors, free of charge, and until it is done the search
-        uses words only. `purpose=embeddings` with a `bot_id` removes nothing, since an encoder
-        serves all bots.
+        their documents. Without your own encoder, the search uses the platform's: a worker encodes
+        the passages that lack its vectors, free of charge; until it is done, the search finds these
+        passages only by their words. `purpose=embeddings` with a `bot_id` removes nothing, since an
+        encoder serves all bots.
         """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 

@@ -41,7 +41,7 @@ class ProviderError(ApiError):
         "provider_code": (str | None, "The provider's error code."),
         "provider_message": (str, "The provider's message."),
     }
-    # The general text. Each error has its own detail instead: advice and the provider's message.
+    # Used if there is neither advice nor a message.
     detail: ClassVar[str] = "The provider rejected the request."
 
     def __init__(
@@ -53,7 +53,7 @@ class ProviderError(ApiError):
         wait: timedelta | None = None,
         retries: int | None = None,
     ) -> None:
-        # The whole message without the advice.
+        # The detail without the advice.
         self.reason = f"The provider rejected the request: {message}" if code else message
         super().__init__(
             " ".join(filter(None, [ADVICE.get(kind), self.reason])),

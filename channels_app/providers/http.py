@@ -40,9 +40,9 @@ def call(
     """Call a provider's API, and return the response, whatever its status. The host of `url` gets
     our credentials, so it must come from a setting.
 
-    A broken connection raises a `temporary` error. If the call is a send and the provider may have
-    received it, the error is `uncertain`. A stored credential that is not a valid header raises a
-    `token` error.
+    A broken connection raises a `temporary` error, or `uncertain` if the call is a send that the
+    provider may have received. A stored credential that is not a valid header raises a `token`
+    error.
     """
     try:
         return egress.request(
@@ -73,7 +73,7 @@ def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
 def download(
     url: str, *, channel: str, hosts: Collection[str], headers: Mapping[str, str] | None = None
 ) -> bytes:
-    """Download a customer's file from the provider's file hosts (`host`, or `.domain`).
+    """Download a customer's file from the provider's file hosts; `.domain` matches all subdomains.
 
     Pass `headers` with a credential only if the URL came from the provider's API.
     """

@@ -34,7 +34,7 @@ _LINKED = "instagram_business_account"
 
 
 class Photoapp(Messenger):
-    """Sent messages cannot carry our id, so their echoes are matched by `mid` or text."""
+    """Sends cannot carry our id, so their echoes are matched by `mid` or text."""
 
     channel = "photoapp"
     app = GraphApp("photoapp", "PHOTOAPP_API_URL")
@@ -53,7 +53,7 @@ class Photoapp(Messenger):
         return _DIRECT_APP if account.details == _DIRECT else self.app
 
     def node_of(self, account: Account) -> str:
-        """The account's page, or for a direct login the account itself."""
+        """The id of the account's page or, for a direct login, of the account itself."""
         return account.id if account.details == _DIRECT else str(account.details["page_id"])
 
     def app_ids(self) -> set[str]:
@@ -62,7 +62,7 @@ class Photoapp(Messenger):
     def secrets(self) -> Sequence[str]:
         """The secrets of the direct login's app, the pages' app, and socialnet's app.
 
-        Pages may use socialnet's app; the direct login has an app of its own.
+        Pages may use socialnet's app; the direct login has a separate app.
         """
         own = [settings.PHOTOAPP_DIRECT_APP_SECRET] if settings.PHOTOAPP_DIRECT_APP_SECRET else []
         if settings.PHOTOAPP_APP_SECRET or not own:
@@ -70,7 +70,7 @@ class Photoapp(Messenger):
         return [secret for secret in (*own, settings.SOCIALNET_APP_SECRET) if secret]
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """Extend a direct login's token by 60 days. It must be valid, and at least a day old."""
+        """Renew a direct login's token for 60 days. It must be valid, and at least a day old."""
         if account.details != _DIRECT:
             # A page's token belongs to another app at another host.
             raise ProviderError(Kind.REQUEST, "A page's token is never renewed.")
@@ -120,7 +120,7 @@ class Photoapp(Messenger):
 
 
 class PhotoappDirect(Photoapp):
-    """The direct login: a person signs in to one account itself, without a page."""
+    """The direct login: a person signs in to the account itself, without a page."""
 
     scopes = ("instagram_business_basic", "instagram_business_manage_messages")
 
@@ -148,7 +148,7 @@ class PhotoappDirect(Photoapp):
         )  # fmt: skip
 
     def find(self, token: str) -> Connected:
-        """The account of a token; does not subscribe to its events."""
+        """The account that a token is for; does not subscribe to its events."""
         fields = {"fields": "user_id,username,name"}
         body = _DIRECT_APP.call("GET", "me", token=token, params=fields).body
         account_id = str(body.get("user_id") or "")

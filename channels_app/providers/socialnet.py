@@ -20,7 +20,7 @@ from channels_app.providers.types import (
 
 
 class Socialnet(Messenger):
-    """A page's token does not expire. The echo of a send contains the id of our send."""
+    """A page's token does not expire. The echo of a send contains our id of the send."""
 
     channel = "socialnet"
     app = GraphApp("socialnet", "SOCIALNET_API_URL")

@@ -1,4 +1,4 @@
-"""Fit texts to channels: split them at the limit, and write choices as lines."""
+"""Fits texts to channels: splits them at the limit, and writes choices as lines."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -32,8 +32,8 @@ def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[st
 def with_choices(
     part: Part, limit: int, *, fits: bool, size: Callable[[str], int] = len
 ) -> list[Part]:
-    """The pieces of a text. Choices are attached to the last piece if `fits`, else they become
-    lines of the text."""
+    """The pieces of a text. If `fits`, the choices are attached to the last piece; otherwise they
+    become lines of the text."""
     words = part.text if fits else as_lines(part.text, part.choices)
     pieces = [Part(text=piece) for piece in split(words, limit, size=size)]
     if pieces and fits:
@@ -58,7 +58,7 @@ def utf16_units(text: str) -> int:
 
 
 def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
-    """How many characters fit without splitting a joined character, such as a composed emoji."""
+    """How many code points fit without splitting a visible character, such as a composed emoji."""
     fit = bisect_right(range(1, len(text) + 1), limit, key=lambda cut: size(text[:cut])) or 1
     for cut in range(fit, max(fit - _MAX_CODE_POINTS, 0), -1):
         if not _joins(text[cut - 1], text[cut : cut + 1]):

@@ -39,9 +39,9 @@ def receive(provider: Provider, callback: Callback) -> Any:
     """Store an authentic callback, and return the JSON to respond with, or None. Ignore a ping.
 
     401 `bad_signature` if the callback is not authentic. The items go to the connections that have
-    the accounts now. Even an unreadable callback is accepted, since the provider would repeat it
-    in vain. 503 `client_frozen` while a client with an account in it is being moved to another
-    cell, so that the provider sends the callback again.
+    their accounts now. An unreadable callback is accepted, too, since repeating it would not help.
+    503 `client_frozen` while a client with one of the accounts is being moved to another cell, so
+    that the provider sends the callback again.
     """
     if provider.is_ping(callback):
         return None
@@ -71,7 +71,7 @@ def receive(provider: Provider, callback: Callback) -> Any:
 
 
 def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> None:
-    """503 `client_frozen` if the client of one of the accounts is being moved to another cell."""
+    """Raise 503 `client_frozen` if the client of a receiver is being moved to another cell."""
     if frozen := set(freezing.frozen_ids()):
         for row in receivers:
             if row and row.client_id in frozen:
@@ -81,8 +81,7 @@ def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> Non
 def empty(callback_id: int) -> None:
     """Empty the body and the query of a callback in which an erased customer occurs.
 
-    Raises TryLater while other customers' items of the callback still wait, but only until the
-    callback's retention is over.
+    Raises TryLater while items of the callback still wait, but only until its retention is over.
     """
     rows = InboundCallback.objects.filter(pk=callback_id)
     waiting = InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING)

@@ -104,8 +104,8 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
 def _trouble(
     change: Any, value: dict[str, Any], business_id: str, sent_at: datetime | None
 ) -> events.Item | None:
-    """Trouble of a business account, or the end of it; None for other events. In some events the
-    entry's id is that of our portfolio, so the id in `waba_info` comes first."""
+    """Trouble of a business account, or its end; None for other events. In some events the entry's
+    id is that of our portfolio, so the id in `waba_info` comes first."""
     event = as_text(value.get("event"))
     if event not in _TROUBLE and event not in _TROUBLE_ENDS:
         return None
@@ -154,7 +154,7 @@ def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> ev
     name = (contact and contact.profile and contact.profile.name) or ""
     return (
         _change_item(message, common)
-        or _written(message, common, name)
+        or _inbound(message, common, name)
         or origin.left_out(raw, message.type)
     )
 
@@ -206,7 +206,7 @@ def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item 
     return changed if changed.new_number or changed.new_user_id else None
 
 
-def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
+def _inbound(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
     content, metadata = _content(message), _metadata(message)
     if content is None:
         return None
@@ -256,7 +256,7 @@ def _content(message: hook.ChatappMessage) -> events.Content | None:
     found = _read_content(message)
     words = message.text.body if message.text else None
     if words:
-        # The words count whatever the type says.
+        # A text is shown whatever the message's type.
         found = replace(found, text="\n".join(filter(None, (found.text, words))))
     if not found.is_empty:
         return found
@@ -280,27 +280,27 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
         place = place_of(at.latitude, at.longitude, names)
         return events.Content(text="" if place else names, place=place)
     if message.type == "interactive" and message.interactive:
-        return _tapped(message.interactive)
+        return _choice_content(message.interactive)
     if message.type == "button" and (button := message.button):
         return events.Content(text=as_text(button.get("text")))
     if message.type == "contacts" and message.contacts:
         cards = (
-            line for card in message.contacts for line in context_lines.of_contact(_card(card))
+            line for card in message.contacts for line in context_lines.of_contact(_values(card))
         )
         return events.Content(lines=list(cards))
     if message.type == "order" and message.order:
-        goods = [context_lines.line("order", item) for item in _goods(message.order)]
-        return events.Content(text=as_text(message.order.get("text")), lines=goods)
+        ordered = [context_lines.line("order", item) for item in _ordered_items(message.order)]
+        return events.Content(text=as_text(message.order.get("text")), lines=ordered)
     return events.Content()
 
 
 def _reply(interactive: dict[str, Any]) -> Any:
-    """What the customer chose, even if `type` is unreadable; None if nothing."""
+    """What the customer chose, even if `type` is unreadable; None if they chose nothing."""
     names = (as_text(interactive.get("type")), *_REPLIES)
     return next((interactive[name] for name in names if interactive.get(name) is not None), None)
 
 
-def _tapped(interactive: dict[str, Any]) -> events.Content:
+def _choice_content(interactive: dict[str, Any]) -> events.Content:
     reply = _reply(interactive)
     if interactive.get("type") == "product" or reply is None:
         return _unsolicited(interactive)
@@ -331,7 +331,7 @@ def _unsolicited(interactive: dict[str, Any]) -> events.Content:
     )
 
 
-def _card(card: dict[str, Any]) -> Iterator[Any]:
+def _values(card: dict[str, Any]) -> Iterator[Any]:
     """The values on a contact card."""
     name, firm = as_dict(card.get("name")), as_dict(card.get("org"))
     parts = (name.get("first_name"), name.get("last_name"))
@@ -341,7 +341,7 @@ def _card(card: dict[str, Any]) -> Iterator[Any]:
         yield from (entry.get(field_name) for entry in dicts_in(card.get(key)))
 
 
-def _goods(order: dict[str, Any]) -> list[str]:
+def _ordered_items(order: dict[str, Any]) -> list[str]:
     """The items of an order, one line each."""
     return [
         f"{item.get('quantity')} × {as_text(item.get('product_retailer_id'))}"
@@ -385,7 +385,7 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     return events.MessageIn(
         **common, account_id=origin.account_id,
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
-        # The end of an answered call has the same key as its beginning, and so is a duplicate.
+        # The end of an answered call has the key of its beginning, so it is ignored as a duplicate.
         key=key_of("call", call.id, was_missed), message_id=None,
         content=events.Content(lines=[context_lines.line("missed_call" if was_missed else "call")]),
         customer_name=(contact and contact.profile and contact.profile.name) or "",
@@ -393,17 +393,17 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     )  # fmt: skip
 
 
-def _preference_item(raw: Any, origin: _Origin, wish: hook.ChatappPreference) -> events.Item:
-    """A customer's choice to stop or resume the account's offers."""
-    user_id = wish.user_id or wish.wa_id
-    if not user_id or wish.value not in {"stop", "resume"}:
+def _preference_item(raw: Any, origin: _Origin, choice: hook.ChatappPreference) -> events.Item:
+    """A customer's choice to stop or resume the account's marketing messages."""
+    user_id = choice.user_id or choice.wa_id
+    if not user_id or choice.value not in {"stop", "resume"}:
         return origin.left_out(raw, "preference")
     return events.MarketingPreferenceChanged(
         account_id=origin.account_id, user_id=user_id,
-        alternate_user_id=wish.wa_id if wish.wa_id and wish.wa_id != user_id else "",
-        at=moment(wish.timestamp) or origin.sent_at or timezone.now(),
-        are_wanted=wish.value == "resume", phone=_phone({"user_id": wish.wa_id or ""}),
-        key=key_of("offers", user_id, wish.value, wish.timestamp or repr(raw)),
+        alternate_user_id=choice.wa_id if choice.wa_id and choice.wa_id != user_id else "",
+        at=moment(choice.timestamp) or origin.sent_at or timezone.now(),
+        are_wanted=choice.value == "resume", phone=_phone({"user_id": choice.wa_id or ""}),
+        key=key_of("offers", user_id, choice.value, choice.timestamp or repr(raw)),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Callbacks about business accounts, numbers and templates: state, quality, limits and alerts."""
+"""Reads callbacks about accounts, numbers and templates: state, quality, limits and alerts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,7 +10,7 @@ from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.events import AccountNews
 from channels_app.providers.json_values import as_dict, as_text
 
-# Values that mean that nothing is set.
+# Values that mean "not set".
 _NOTHING = {"", "none", "tier_not_set"}
 _MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}

@@ -1,4 +1,4 @@
-"""Calls to the Graph providers: authenticate them, and read errors and rate limits."""
+"""Calls the Graph providers' APIs: authenticates the calls, and reads errors and rate limits."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ _HIGH_USAGE, _SHORT_PAUSE = 90, timedelta(seconds=10)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned. `pause`: how long to make no further calls for this account."""
+    """What a call returned, and how long to make no further calls for the account."""
 
     body: dict[str, Any]
     pause: timedelta | None
@@ -32,14 +32,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class GraphApp:
-    """Our app at one of the Graph providers. The names of its settings begin with the channel's
-    name, or with `prefix` if it is given."""
+    """Our app at a Graph provider. The names of its settings begin with the channel's name, or with
+    `prefix` if it is given."""
 
     channel: MessagingChannel
-    # The name of the setting with the API's base URL, including the version.
+    # The setting that contains the API's base URL, including the version.
     url_setting: str
     prefix: str = ""
-    # Error codes that only this provider has; `errors` has the codes that all of them share.
+    # Error codes that only this provider has; `errors` contains those that all providers share.
     more_kinds: Mapping[int, Kind] = field(default_factory=dict)
     # The maximum number of retries of a refused send, by error code.
     retries: Mapping[int, int] = field(default_factory=dict)

@@ -26,7 +26,7 @@ _SUBKINDS = {
     (100, 2018001): Kind.RECIPIENT,
     (100, 2534014): Kind.RECIPIENT,
 }
-# A subcode that several codes have: the person cannot receive messages from the page.
+# With any code: the customer cannot receive messages from the page.
 _UNREACHABLE = 2018108
 
 
@@ -36,10 +36,10 @@ def error_from(
     *,
     is_send: bool,
     wait: timedelta | None,
-    more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
-    retries: Mapping[int, int] = {},  # noqa: B006 - never changed
+    more: Mapping[int, Kind],
+    retries: Mapping[int, int],
 ) -> ProviderError:
-    """The error in a response. `more` and `retries` have the codes that only one provider has."""
+    """The error in a response. `more` and `retries` are for codes that only this provider has."""
     error = as_dict(body).get("error")
     if not isinstance(error, dict):
         # Token endpoints have a different error format.

@@ -1,4 +1,4 @@
-"""The base class of all Graph providers, and that of socialnet and photoapp."""
+"""The base classes of all Graph providers, and of socialnet and photoapp."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,8 @@ class GraphProvider(Provider):
 class Messenger(GraphProvider):
     """The base of socialnet and photoapp, which have nearly the same calls and events."""
 
-    # Allows an agent's message for up to seven days, if the provider approved the app for it.
+    # Allows an agent's message up to seven days after the customer's, if the provider has approved
+    # our app for it.
     tags = frozenset({"HUMAN_AGENT"})
     # The permissions that a person consents to.
     scopes: Sequence[str]

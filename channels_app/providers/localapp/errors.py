@@ -10,12 +10,12 @@ from django.utils import timezone as clock
 
 from channels_app.providers.errors import Kind, ProviderError, kind_by_status
 
-# Each of these numbers means a refused token; some are sent with either sign.
+# Each of these numbers means a refused token; some occur with either sign.
 _TOKEN = (-216, 216, -220, -401, 401, -242)
 KINDS: dict[int, Kind] = {
     -32: Kind.RATE,
     -200: Kind.TEMPORARY,
-    # Refused because it is night in the customers' time zone: sent again in the morning.
+    # Refused because it is night in the customers' time zone; retried in the morning.
     -234: Kind.TEMPORARY,
     **dict.fromkeys(_TOKEN, Kind.TOKEN),
     **dict.fromkeys((-100, -201, -210, -233, -240), Kind.REQUEST),

@@ -27,10 +27,11 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# How echoes of the account's messages begin, and the echoes that are ignored: those of messages to
-# groups and to anonymous people.
+# The names of events for echoes of the account's messages begin with `_ECHO`. Echoes of messages to
+# groups and anonymous people are ignored.
 _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
-# How messages of anonymous people and in groups begin; nothing else in them is known to tell.
+# Messages from anonymous people and in groups are ignored. Only the event's name, which begins with
+# one of these, is known to distinguish them.
 _OUT_OF_SCOPE = ("anonymous_", "user_send_group_")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
@@ -60,11 +61,11 @@ def _item(raw: dict[str, Any]) -> events.Item:
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
     account_id = event.oa_id or account_id
     message = event.message or LocalappMessage()
-    is_between = user_id and account_id and user_id != account_id
-    if not is_between or not (event.message or event.info):
+    has_both_sides = user_id and account_id and user_id != account_id
+    if not has_both_sides or not (event.message or event.info):
         return unsupported(raw, account_id, at, name)
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
-    # An item without a time is identified by its whole content: keys must not depend on our clock.
+    # Keys must not depend on our clock, so an item without a time is identified by its content.
     known = _known(event, message, common, when=at or repr(raw))
     return known or unsupported(raw, account_id, at, name)
 
@@ -96,8 +97,8 @@ def _known(
 
 
 def _is_message(event: LocalappEvent, message: LocalappMessage, common: dict[str, Any]) -> bool:
-    """Whether an event of any name brings content from a customer to the account. The recipient of
-    receipts and of the account's own messages is the customer."""
+    """Whether an event, whatever its name, is a customer's message to the account. In receipts and
+    in the account's own messages, the recipient is the customer."""
     name, recipient = event.event_name or "", event.recipient and event.recipient.id
     is_to_account = recipient in {None, "", common["account_id"]}
     is_other = name == "user_reacted_message" or name.startswith(_OUT_OF_SCOPE)
@@ -122,7 +123,7 @@ def _message(
 
 
 def _detail_lines(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
-    """Lines for what an event has besides text: a product, a rating or the customer's details."""
+    """Lines for what an event contains besides text: a product, a rating or customer details."""
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":
@@ -162,7 +163,7 @@ def _content(message: LocalappMessage) -> events.Content:
 
 
 def _card(described: str, url: str) -> list[Line]:
-    """The line for a business card; none if it is not one. The card arrives as a link whose
+    """The line for an attachment that is a business card, else none. A card is a link whose
     description is JSON, and whose URL may be the person's name."""
     card = as_dict(parse_string(described)) if described.startswith("{") else {}
     name = "" if url.startswith(("http://", "https://")) else url

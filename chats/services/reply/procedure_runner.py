@@ -99,7 +99,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     waiting = _waiting(latest)
     if waiting is None:
         may_start = facts.question and not facts.confirmation
-        found = bots_procedures.matching(chat.bot, facts.question) if may_start else None
+        found = bots_procedures.match(chat.bot, facts.question) if may_start else None
         return Turn(start(message, found, subject)) if found else None
     procedure = bots_procedures.find(chat.bot, waiting.name, waiting.version)
     if procedure is None:
