@@ -29,7 +29,7 @@ _OTHER_CITATION = re.compile(
 _WORD = re.compile(r"\w")
 _FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
-# This many characters show whether a sentence has ended: they contain its punctuation and citations,
+# This many characters tell whether a sentence has ended: they contain its punctuation and citations
 # and the beginning of the next sentence.
 _END_CHARS = 200
 # The first character of what may be a new sentence, with the character before it.
