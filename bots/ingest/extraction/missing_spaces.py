@@ -38,8 +38,8 @@ _MIN_LETTERS = 16
 _MAX_LETTERS, _MAX_LISTED, _COMPOUNDING = 45, 10, frozenset({"de", "nl"})
 # Vietnamese words have at most 7 letters. Longer words without accents may be foreign.
 _MAX_VIETNAMESE = 12
-# A glued word consists of at least this many words with this many letters on average: names of
-# chemicals contain shorter words, compounds fewer.
+# A glued word consists of at least this many words, with at least this many letters on average:
+# names of chemicals contain shorter words, compounds fewer.
 _MIN_WORDS, _MIN_MEAN = 4, 3
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")

@@ -64,7 +64,7 @@ def _is_misfit(span: Any) -> bool:
 
 def _spaced(span: Any, rows: dict[int, list[Any]], after_space: set[int]) -> Any:
     drawn = span.text.split()
-    whole = _rejoined(_letters(span, drawn, rows), span.bbox[3], after_space)
+    whole = _rejoin(_letters(span, drawn, rows), span.bbox[3], after_space)
     words = [part for word in whole for part in _parts(word, span.bbox[3])]
     if not words or [len(word) for word in words] == [len(word) for word in drawn]:
         return span
@@ -98,9 +98,7 @@ def _letters(span: Any, words: Sequence[str], rows: dict[int, list[Any]]) -> lis
     return []
 
 
-def _rejoined(
-    words: Sequence[list[Any]], size: float, after_space: set[int]
-) -> Sequence[list[Any]]:
+def _rejoin(words: Sequence[list[Any]], size: float, after_space: set[int]) -> Sequence[list[Any]]:
     """Join the words that are as close to each other as letters, without a drawn space."""
     gaps = [_gap(left, right, size) for left, right in pairwise(chain(*words))]
     usual = median_low(gaps) if gaps else 0.0
