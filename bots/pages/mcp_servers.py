@@ -102,8 +102,8 @@ class ToolsForm(ServiceForm):
 
     @property
     def tool_rows(self) -> list[dict[str, Any]]:
-        """Each tool with its state, the approval for its calls if it is allowed, and its fields if it
-        can be chosen."""
+        """Each tool with its state, its approval if it is allowed, and its fields if it can be
+        chosen."""
         return [
             {
                 "tool": tool,
