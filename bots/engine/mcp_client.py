@@ -1,8 +1,8 @@
-"""Talks to an MCP server over streamable HTTP.
+"""A client for MCP servers over Streamable HTTP.
 
 Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
 package is not used, since it has its own HTTP client, and all requests must be sent through
-`chatplatform.egress`. This module can only list and call tools, not use a server's other features.
+`chatplatform.egress`. Only tools are supported.
 """
 
 import itertools

@@ -95,7 +95,7 @@ def may_be_solved(lines: Sequence[Line], *, language: str) -> bool:
 def _resolution(lines: Sequence[Line], *, language: str) -> str:
     """The last sentence of the latest replies in which an agent reports what was done or agreed.
 
-    Empty if there is none. Replies that were rated wrong do not count.
+    Empty if there is none. Replies that were rated poor do not count.
     """
     sentences = [
         sentence

@@ -125,8 +125,8 @@ class StreamingGuardrail:
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        If it lacks a citation, the snippet that shares the most words with it is cited; of several,
-        the first, since the best snippets come first.
+        If it lacks a citation, the snippet that shares the most words with it is cited; of several
+        such snippets the first, which is the best.
         """
         if self.lacks_citation and self._snippets:
             checks = ((self._check((number,)), number) for number in self._snippets)

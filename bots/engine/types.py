@@ -49,7 +49,7 @@ class Line:
 
     role: Literal["customer", "assistant"]
     text: str
-    # False for a reply that solves nothing: the bot did not know, or the reply was rated wrong.
+    # False for the bot's canned replies, and for replies that were rated poor.
     is_answer: bool = True
     # Whether the bot wrote it.
     is_from_bot: bool = False

@@ -1,4 +1,4 @@
-"""What the platform knows about each language, in a TOML file each (`lexicons/de.toml`).
+"""What the platform knows about each language: one TOML file per language (`lexicons/de.toml`).
 
 To add a language, add a file. `international.toml` contains what people write in any language.
 `phrasebook` explains the sections of phrases. The other sections are optional:

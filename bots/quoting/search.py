@@ -60,7 +60,7 @@ LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
 _PRICE = tuple(language_data.by_language("amounts", "price").values())
-# The default confidence threshold; a bot's setting can make it more cautious or more eager.
+# The default confidence threshold; a client's `answer_threshold` can make bots answer more or less.
 DEFAULT_THRESHOLD = 0.77
 
 
@@ -130,7 +130,7 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The hits, best first, except that important passages that score nearly as well come first.
+    """The hits, best first, but important passages with nearly the best score come before others.
 
     `confidence` is the probability that the best hit answers the question. `vector` is the
     question's specific part, with which sentences are compared.

@@ -39,7 +39,7 @@ _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
 # The start number of an ordered list has at most this many digits.
 _MAX_START_DIGITS = 5
-# Links with fewer letters are no table of contents.
+# Links with fewer letters are not a table of contents.
 _MIN_CONTENTS_LETTERS = 7
 # A figure with its unit or currency: "18", "€ 18.50", "EUR 18", "18 euros", "9:30 - 12:00".
 _FIGURE = re.compile(r"(?:[A-Z]{3} ?)?[^\w\n]{0,3}\d[\d\W]{0,20}(?:[^\W\d]{1,6}\.?)?")

@@ -17,7 +17,7 @@ _LAST_START_SECONDS = 240
 _DPI, _POINTS = 150, 72
 # A pixel with a color value below this (of 255) is ink.
 _INK = 160
-# The margin that is kept around the print, in pixels.
+# The margin that is kept around the ink, in pixels.
 _MARGIN = 40
 # The font size as a share of the height of a line's box.
 _FONT_SHARE = 0.8

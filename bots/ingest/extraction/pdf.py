@@ -161,10 +161,9 @@ def _page_list(found: Collection[int]) -> str:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """Rewrite the file with empty pages in place of damaged pages.
+    """Rewrite the file if pdf_oxide could not read it well, with empty pages for damaged ones.
 
-    Returns the new file and the indexes of the damaged pages. The new file is None if the original
-    can be read.
+    Returns the new file, None if the original can be used, and the indexes of the damaged pages.
     """
     import pypdf  # noqa: PLC0415  only the child process loads parsers
 
@@ -226,7 +225,7 @@ def _pages(
 ) -> Iterator[tuple[list[Line], pdf_layout.Rules]]:
     """Yield the visible text of each page with its positions, and the page's drawn rules.
 
-    Adds pages that cannot be unpacked to `damaged`.
+    Adds pages that cannot be decoded to `damaged`.
     """
     visible_text = pdf_visibility.VisibleText(reader, document)
     total = 0

@@ -33,7 +33,7 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The hosts of the entered hosts or URLs, and their www variants, separated by commas."""
+        """The entered hosts (or hosts of URLs) and `_www_variants`, separated by commas."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
         self.insecure = [
