@@ -161,8 +161,9 @@ def _response(reply: egress.OpenReply, request_id: Any) -> dict[str, Any] | None
             raise egress.ConnectionFailed("The server's response isn't valid JSON.") from error
         # Other messages are notifications, or requests from the server, which we ignore since we
         # declare no capabilities.
-        is_response = isinstance(message, dict) and "method" not in message
-        if is_response and message.get("id") == request_id:
+        if not isinstance(message, dict) or "method" in message:
+            continue
+        if message.get("id") == request_id:
             return message
     return None
 
