@@ -34,10 +34,10 @@ def measure(
     ]
     row(f"{title}: right tag first", [bool(s) and s[0].name == n for n, _, s in suggested])
     row(f"{title}: among three", [n in {tag.name for tag in s} for n, _, s in suggested])
-    stored = [(name, clear[0].name) for name, _, s in suggested if (clear := tagging.clear(s))]
-    row(f"{title}: stored by themselves", [bool(tagging.clear(s)) for _, _, s in suggested])
+    stored = [(name, top[0].name) for name, _, s in suggested if (top := tagging.clear_winner(s))]
+    row(f"{title}: stored by themselves", [bool(tagging.clear_winner(s)) for _, _, s in suggested])
     row(f"{title}: of these right", [name == given for name, given in stored])
-    out = [bool(tagging.clear(tagging.suggest(text, tags))) for text in others]
+    out = [bool(tagging.clear_winner(tagging.suggest(text, tags))) for text in others]
     row(f"{title}: stored though no tag fits", out)
     for name, text, tags_of_text in suggested if misses else []:
         if not tags_of_text or tags_of_text[0].name != name:

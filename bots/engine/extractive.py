@@ -11,11 +11,11 @@ from bots.quoting.quotation import extract_all
 
 
 class ExtractiveEngine:
-    """Only quotes and cites: it composes no sentences, calls no functions and writes no texts."""
+    """Answers with quotations and their citations only; it calls no functions."""
 
     name = "extractive"
     capabilities: frozenset[Capability] = frozenset()
-    price = 0  # it counts no tokens
+    price = 0  # it uses no tokens
 
     def answer(
         self,
@@ -25,7 +25,7 @@ class ExtractiveEngine:
         deadline_seconds: float = 0,
         toolbox: Toolbox | None = None,
     ) -> Answer:
-        """Quote the best sentences of the search result; raises Refused if none can be quoted."""
+        """Quote the best sentences of the search results; raises Refused if there are none."""
         quoted = extract_all(
             question.found,
             language=question.language,

@@ -47,15 +47,15 @@ def _kind_of_number(written: str) -> str | None:
     if _DATE.match(written) or _AMOUNT.match(written):
         return None
     digits = [int(char) for char in written if char.isdecimal()]
-    if 13 <= len(digits) <= 19 and _is_card(digits):
+    if 13 <= len(digits) <= 19 and _passes_luhn(digits):
         return "card"
-    # Eight digits without separators may just as well be a date or an order number. Order numbers
-    # of 9 to 15 digits are hidden as telephone numbers.
+    # Eight digits without separators may be a date or an order number. Order numbers of 9 to 15
+    # digits are hidden as telephone numbers.
     is_phone = len(digits) <= 15 and (len(digits) > 8 or not written.isdecimal())
     return "phone" if is_phone else None
 
 
-def _is_card(digits: list[int]) -> bool:
-    """Whether the check digit of a card number is right (ISO/IEC 7812-1)."""
+def _passes_luhn(digits: list[int]) -> bool:
+    """Whether the last digit is the check digit of a card number (ISO/IEC 7812-1)."""
     doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -1,8 +1,8 @@
-"""Talks to an MCP server over streamable HTTP.
+"""A client for MCP servers over Streamable HTTP.
 
 Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
 package is not used, since it has its own HTTP client, and all requests must be sent through
-`chatplatform.egress`. This module can only list and call tools, not use a server's other features.
+`chatplatform.egress`. Only tools are supported.
 """
 
 import itertools
@@ -62,10 +62,10 @@ class McpSession:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def __enter__(self) -> Self:
-        offered = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": _CLIENT}
-        agreed = self._ask("initialize", offered).get("protocolVersion")
-        if isinstance(agreed, str):
-            self._headers["MCP-Protocol-Version"] = agreed
+        params = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": _CLIENT}
+        version = self._request("initialize", params).get("protocolVersion")
+        if isinstance(version, str):
+            self._headers["MCP-Protocol-Version"] = version
         self._post({"method": "notifications/initialized"})
         return self
 
@@ -88,7 +88,7 @@ class McpSession:
         found: list[McpTool] = []
         cursor: Any = None
         while len(found) < MAX_TOOLS:
-            page = self._ask("tools/list", {"cursor": cursor} if cursor else {})
+            page = self._request("tools/list", {"cursor": cursor} if cursor else {})
             listed = page.get("tools")
             if isinstance(listed, list):
                 found += [_tool(item) for item in listed if _is_tool(item)]
@@ -103,18 +103,17 @@ class McpSession:
         If EgressError is raised, the server may have executed the call, unless the error's
         `nothing_sent` is true.
         """
-        result = self._ask("tools/call", {"name": name, "arguments": arguments})
+        result = self._request("tools/call", {"name": name, "arguments": arguments})
         return McpResult(_text_of(result), bool(result.get("isError")))
 
-    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        number = next(self._ids)
-        response = self._post({"id": number, "method": method, "params": params})
+    def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        response = self._post({"id": next(self._ids), "method": method, "params": params})
         if response is None:
             raise egress.ConnectionFailed("The server did not respond to a request.")
         if "error" in response:
             error = response["error"]
-            words = error.get("message") if isinstance(error, dict) else error
-            raise McpError(tools.storable(str(words))[:_MAX_ERROR_CHARS])
+            reason = error.get("message") if isinstance(error, dict) else error
+            raise McpError(tools.storable(str(reason))[:_MAX_ERROR_CHARS])
         result = response.get("result")
         if not isinstance(result, dict):
             raise egress.ConnectionFailed("The server's response isn't valid.")
@@ -148,8 +147,8 @@ class McpSession:
         return seconds
 
 
-def _response(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
-    """The JSON-RPC response to request `number`: the whole body, or one event of a stream.
+def _response(reply: egress.OpenReply, request_id: Any) -> dict[str, Any] | None:
+    """The JSON-RPC response to a request: the whole body, or one event of a stream.
 
     None if the reply does not contain it.
     """
@@ -162,15 +161,19 @@ def _response(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
             raise egress.ConnectionFailed("The server's response isn't valid JSON.") from error
         # Other messages are notifications, or requests from the server, which we ignore since we
         # declare no capabilities.
-        if isinstance(message, dict) and "method" not in message and message.get("id") == number:
+        if not isinstance(message, dict) or "method" in message:
+            continue
+        if message.get("id") == request_id:
             return message
     return None
 
 
 def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of each server-sent event in a stream, which is parsed almost as in section 9.2.6 of
-    the HTML standard: lines must end in LF or CRLF, and the last event need not end in an empty
-    line."""
+    """The data of each server-sent event in a stream.
+
+    Unlike in section 9.2.6 of the HTML standard, lines must end in LF or CRLF, and the last event
+    need not end in an empty line.
+    """
     data: list[bytes] = []
     for line in _lines(pieces):
         if line.startswith(b"data:"):
@@ -200,25 +203,24 @@ def _is_tool(item: Any) -> bool:
 
 
 def _tool(item: dict[str, Any]) -> McpTool:
-    words = tools.storable(str(item.get("description") or item.get("title") or item["name"]))
-    return McpTool(item["name"], words, argument_schemas.simplified(item["inputSchema"]))
+    text = tools.storable(str(item.get("description") or item.get("title") or item["name"]))
+    return McpTool(item["name"], text, argument_schemas.simplified(item["inputSchema"]))
 
 
 def _text_of(result: dict[str, Any]) -> str:
     """The texts of a result's items; an item without text is replaced by its type, as in `[image]`.
 
-    If there are no items, this is the result's structured content as JSON.
+    If there is no text, the result's structured content is returned as JSON.
     """
     content = result.get("content")
     listed = content if isinstance(content, list) else []
-    pieces = [item for item in listed if isinstance(item, dict)]
-    texts = [_text_of_piece(piece) for piece in pieces]
+    texts = [_text_of_item(item) for item in listed if isinstance(item, dict)]
     if not any(texts) and result.get("structuredContent") is not None:
         return json.dumps(result["structuredContent"], ensure_ascii=False)
     return "\n".join(text for text in texts if text)
 
 
-def _text_of_piece(piece: dict[str, Any]) -> str:
-    resource = piece.get("resource")
-    text = piece.get("text") or (resource.get("text") if isinstance(resource, dict) else None)
-    return text if isinstance(text, str) else f"[{piece.get('type')}]"
+def _text_of_item(item: dict[str, Any]) -> str:
+    resource = item.get("resource")
+    text = item.get("text") or (resource.get("text") if isinstance(resource, dict) else None)
+    return text if isinstance(text, str) else f"[{item.get('type')}]"

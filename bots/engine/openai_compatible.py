@@ -59,8 +59,8 @@ _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 class OpenAICompatible:
     """A chat model at `base_url`.
 
-    `is_operators`: the operator has set the URL, so its host may have a private address. `price` is
-    what 1,000 tokens cost, in credits. `transcription_model` is the name of the server's model for
+    `is_operator_url`: the operator has set the URL, so its host may have a private address.
+    `price`: credits per 1,000 tokens. `transcription_model` is the name of the server's model for
     recordings; empty if there is none.
     """
 
@@ -73,7 +73,7 @@ class OpenAICompatible:
         model: str,
         *,
         price: int = 1,
-        is_operators: bool = True,
+        is_operator_url: bool = True,
         reads_pictures: bool = False,
         transcription_model: str = "",
     ) -> None:
@@ -86,7 +86,7 @@ class OpenAICompatible:
         self._api_key = api_key
         self._model = model
         self.price = price
-        self._is_operators = is_operators
+        self._is_operator_url = is_operator_url
 
     def answer(
         self,
@@ -122,7 +122,7 @@ class OpenAICompatible:
         try:
             used = self._verified(question, guardrail, used, ends_at)
         except NotGrounded as error:
-            if not guardrail.never_cites or guardrail.rejection_reason:
+            if not guardrail.lacks_own_citation or guardrail.rejection_reason:
                 raise
             # Nothing of this answer was shown, so the model may write it once more.
             messages += prompting.citation_request(guardrail.text)
@@ -328,7 +328,7 @@ class OpenAICompatible:
             timeout_seconds=left,
             max_bytes=MAX_STREAM_BYTES,
             purpose="model",
-            allow={egress.host_port(self._base_url)} if self._is_operators else (),
+            allow={egress.host_port(self._base_url)} if self._is_operator_url else (),
         ) as client:
             yield openai.OpenAI(
                 base_url=self._base_url,
@@ -505,7 +505,7 @@ class _Draft:
         # Some servers end a stream with the whole message, which is ignored: we have its text.
         part = choice.get("delta") or {}
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        self.calls.take(part.get("tool_calls"))
+        self.calls.add(part.get("tool_calls"))
         content = part.get("content")
         if content is not None and not isinstance(content, str):
             raise TypeError("content is not text")

@@ -23,10 +23,10 @@ from bots.language.embedding import (
 from chatplatform import egress
 
 log = logging.getLogger(__name__)
-# Timeouts in seconds. A customer waits for the vector of a question and, once per process, for the
-# vectors of the generic questions. If either times out, the search uses words only.
+# Timeouts in seconds. Customers wait for the vector of their question and, once per process, for
+# the vectors of the generic questions. If either times out, the search uses words only.
 _QUESTION_SECONDS, _GENERIC_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
-# For this many seconds after a failure, the server is not asked for the vectors of questions.
+# For this many seconds after a failure, no vectors of questions are requested.
 _PAUSE_SECONDS = 10.0
 _TEXTS_PER_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
 _failed_at: dict[str, float] = {}
@@ -36,19 +36,19 @@ _failed_at: dict[str, float] = {}
 class RemoteEncoder(SearchEncoder):
     """An encoder at `base_url`.
 
-    `is_operators`: the operator has set the URL, so its host may have a private address.
+    `is_operator_url`: the operator has set the URL, so its host may have a private address.
     """
 
     base_url: str
     api_key: str = field(repr=False)
     model: str
     gate: ConfidenceWeights = field(compare=False)
-    is_operators: bool = False
+    is_operator_url: bool = False
     batch = 16
 
     @property
     def id(self) -> str:  # type: ignore[override]
-        """The name under which its vectors are stored."""
+        """The key under which its vectors are stored."""
         digest = hashlib.sha256(f"{self.base_url}\n{self.model}".encode()).hexdigest()[:16]
         return f"{self.model[:60]}@{digest}"
 
@@ -93,25 +93,25 @@ class RemoteEncoder(SearchEncoder):
                 timeout_seconds=seconds,
                 max_bytes=_MAX_BYTES,
                 purpose="model",
-                allow={egress.host_port(self.base_url)} if self.is_operators else (),
+                allow={egress.host_port(self.base_url)} if self.is_operator_url else (),
             )
         except egress.EgressError as error:
-            raise EncoderDown(f"The server of the encoder: {error}") from error
+            raise EncoderDown(f"The encoder's server: {error}") from error
         if reply.status != 200:
-            raise EncoderDown(f"The server of the encoder answered {reply.status}.")
-        return _read(reply.body, len(cut))
+            raise EncoderDown(f"The encoder's server answered {reply.status}.")
+        return _parse(reply.body, len(cut))
 
 
-def _read(body: bytes, count: int) -> Vectors:
+def _parse(body: bytes, count: int) -> Vectors:
     try:
         rows: list[Any] = sorted(orjson.loads(body)["data"], key=lambda row: row["index"])
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
     except (ValueError, TypeError, LookupError) as error:
-        raise EncoderDown("The encoder's answer makes no sense.") from error
+        raise EncoderDown("The encoder's response is invalid.") from error
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     is_usable = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] <= _MAX_DIMENSION
     if not is_usable or not np.isfinite(lengths).all() or not lengths.all():
-        raise EncoderDown("The encoder's answer has no vector for each text.")
+        raise EncoderDown("The encoder's response doesn't contain a valid vector for each text.")
     unit: Vectors = vectors / lengths
     return unit
 
@@ -125,7 +125,7 @@ def _query(encoder: RemoteEncoder, text: str) -> Vectors:
 
 @lru_cache(maxsize=50)
 def _means(encoder: RemoteEncoder) -> dict[str, Vectors]:
-    """The mean vector of generic questions by language; "" has the mean of all languages."""
+    """The mean vector of generic questions by language; for "", the mean of all languages."""
     vectors = iter(encoder.queries([text for texts in GENERIC.values() for text in texts]))
     means = {
         language: np.stack([next(vectors) for _ in texts]).mean(axis=0)

@@ -1,7 +1,6 @@
-"""Summaries without a model, which quote the conversation or text and compose no sentences.
+"""Summarizes conversations and texts without a model, by quoting them.
 
-A text is summarized by its beginning, since extracting "key sentences" kept no more of what
-matters.
+A text is summarized by its beginning: extracted "key sentences" contained no more of what matters.
 """
 
 from collections.abc import Sequence
@@ -78,29 +77,30 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
 
 
 def _first_request(lines: Sequence[Line], language: str) -> str:
-    """The customer's first message that is more than small talk (see `says_nothing`), if any."""
+    """The customer's first message with something to answer; empty if there is none."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
-    request = next((text for text in texts if not says_nothing(text, language=language)), "")
-    return _quote(request)
+    return _quote(
+        next((text for text in texts if not has_nothing_to_answer(text, language=language)), "")
+    )
 
 
 def may_be_solved(lines: Sequence[Line], *, language: str) -> bool:
-    """Whether there is a resolution, or the last reply is an answer and no question and nothing but
-    small talk follows."""
+    """Whether an agent reported a resolution, or the last reply is an answer that asks nothing back
+    and only small talk follows it."""
     replies = _latest_replies(lines, language=language)
     is_answered = bool(replies) and replies[-1].is_answer and not _is_question(replies[-1].text)
     return is_answered or bool(_resolution(lines, language=language))
 
 
 def _resolution(lines: Sequence[Line], *, language: str) -> str:
-    """The last sentence in which an agent says what was done or agreed; empty if there is none.
+    """The last sentence of the latest replies in which an agent reports what was done or agreed.
 
-    It must stand in the latest replies, and not in one that was rated poor.
+    Empty if there is none. Replies that were rated poor do not count.
     """
     sentences = [
         sentence
         for line in _latest_replies(lines, language=language)
-        if line.is_answer and not line.is_bots
+        if line.is_answer and not line.is_from_bot
         for sentence in chunking.split_sentences(line.text)
         if not _is_question(sentence) and phrasebook.reports_outcome(sentence)
     ]
@@ -108,12 +108,12 @@ def _resolution(lines: Sequence[Line], *, language: str) -> str:
 
 
 def _latest_replies(lines: Sequence[Line], *, language: str) -> list[Line]:
-    """The replies since the customer last wrote more than small talk (see `says_nothing`)."""
+    """The replies since the customer's last message with something to answer."""
     replies: list[Line] = []
     for line in lines:
         if line.role == "assistant":
             replies.append(line)
-        elif not says_nothing(line.text, language=language):
+        elif not has_nothing_to_answer(line.text, language=language):
             replies = []
     return replies
 
@@ -122,7 +122,7 @@ def _is_question(text: str) -> bool:
     return text.rstrip().endswith(QUESTION_MARKS)
 
 
-def says_nothing(text: str, *, language: str) -> bool:
+def has_nothing_to_answer(text: str, *, language: str) -> bool:
     """Whether a customer's message is only small talk or an "ok", or asks for a person."""
     return bool(
         intents.small_talk(text, language=language)
@@ -132,17 +132,17 @@ def says_nothing(text: str, *, language: str) -> bool:
 
 
 def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
-    """What the customer still wants to know, and their earlier questions, the latest first.
+    """The customer's open request, and their earlier questions, the latest first.
 
-    What they want to know is all that they have asked since the last reply. If they have only made
-    small talk or asked for a person since, it is their last question before that.
+    The open request is everything that they have asked since the last reply, or their last question
+    before it if they have asked nothing since. See `has_nothing_to_answer`.
     """
     asked: list[str] = []
     since_reply: list[str] = []
     for line in lines:
         if line.role == "assistant":
             since_reply = []
-        elif not says_nothing(line.text, language=language):
+        elif not has_nothing_to_answer(line.text, language=language):
             asked.append(line.text)
             since_reply.append(line.text)
     count = len(since_reply) or 1
@@ -151,8 +151,8 @@ def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[st
 
 def _open_questions(lines: Sequence[Line]) -> list[str]:
     """The customer's sentences since the latest reply that end in a question mark."""
-    last_answer = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
-    unanswered = [line.text for line in lines[last_answer + 1 :]]
+    last_reply = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+    unanswered = [line.text for line in lines[last_reply + 1 :]]
     questions = [
         _quote(sentence)
         for text in unanswered

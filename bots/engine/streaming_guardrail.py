@@ -1,12 +1,11 @@
 """Decides, while a model writes its answer, what may be shown and whether a judge must check it.
 
-Citations of snippets that do not exist are removed. In doubt are:
+Citations of snippets that do not exist are removed. These are doubtful:
 - links, addresses, telephone numbers and figures that occur in no source
-- reports of actions although no function returned a result
+- reports of actions if no function returned a result
 - sentences that no snippet supports, if the answer has no citations
 
-A doubt does not reject the answer; it only calls for the judge. Only the judge can find other
-inventions.
+The judge decides on an answer with doubts. Only the judge can find other inventions.
 """
 
 import re
@@ -24,14 +23,14 @@ _SOURCE = rf"{language_data.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
 _AND = language_data.pattern("citations", "conjunctions")
 _NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|{_AND})\s*(?:{_SOURCE})?#?\d{{1,4}})*"
 # Matches "[Source 1]", "[1; 2]", "[^1]", "[1†source]" and "(Source 1)". A bare "(1)" is a figure.
-_CITED_OTHERWISE = re.compile(
+_OTHER_CITATION = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
 _FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
-# This many characters suffice to tell whether a sentence has ended: they contain its punctuation,
-# its citations and the beginning of the next sentence.
+# This many characters tell whether a sentence has ended: they contain its punctuation and citations
+# and the beginning of the next sentence.
 _END_CHARS = 200
 # The first character of what may be a new sentence, with the character before it.
 _BEGINNING = re.compile(r"[\s。！？”’」』\])】］]\S")
@@ -40,11 +39,12 @@ _ENDS_WITHOUT_STATEMENT = (":", "?", "？", "*")
 
 
 class StreamingGuardrail:
-    """Checks one answer as it streams in. `results`: what functions returned; None if no function
-    returned anything.
+    """Checks one answer as it streams in.
+
+    `results`: what functions returned; None if no function returned anything.
 
     A complete sentence is shown if the answer has cited a snippet or a function has returned
-    something, nothing is in doubt so far, and the answer is not in a wrong language. If the answer
+    something, nothing is doubtful so far, and the answer is not in a wrong language. If the answer
     must be verified, nothing is shown before the verdict.
     """
 
@@ -54,13 +54,13 @@ class StreamingGuardrail:
         self._question = question
         self._checks: dict[tuple[int, ...], SourceCheck] = {}
         self._received_chars = 0
-        # The sentence that may be incomplete, and the complete sentences that are not shown yet.
+        # The sentence that may be incomplete, and the complete sentences that were not shown yet.
         self._unfinished = ""
         self._waiting: list[str] = []
         # The complete sentences as the customer reads them, and the snippets that they cite.
         self.text = ""
         self.cited: tuple[int, ...] = ()
-        # The facts and sentences in doubt, on which the judge must decide.
+        # The doubtful facts and sentences, on which the judge must decide.
         self.doubts: list[str] = []
         self._has_own_citation = self.has_added_citation = False
         self.is_refusal = False
@@ -73,17 +73,16 @@ class StreamingGuardrail:
         return not self.cited and self.results is None
 
     @property
-    def never_cites(self) -> bool:
-        """Whether the model itself has cited nothing although it had to. As long as it has not,
-        nothing is shown before `end`."""
+    def lacks_own_citation(self) -> bool:
+        """Whether the answer needs a citation and the model has written none.
+
+        Until it writes one, nothing is shown before `end`.
+        """
         return not self._has_own_citation and self.results is None
 
     @property
     def is_foreign(self) -> bool:
-        """Whether nothing was shown yet and the answer is in another language than the customer's.
-
-        False if the language of the answer is not certain.
-        """
+        """Whether nothing was shown yet and the answer is surely not in the customer's language."""
         if self.text != "".join(self._waiting):
             return False
         language = phrasebook.base_of(self._question.language)
@@ -111,24 +110,23 @@ class StreamingGuardrail:
         return shown
 
     def end(self, *, is_cut: bool) -> str:
-        """Finish an answer that has ended or was cut off; returns what may be shown now.
+        """Finish the answer; returns what may be shown now.
 
-        An answer that was cut off loses its unfinished last sentence, unless that is its only
-        sentence.
+        If it was cut off, its unfinished last sentence is dropped, unless it is the only one.
         """
         if not (
             is_cut and self.text and not self._unfinished.rstrip().endswith(tuple(".!?。！？]"))
         ):
             self._add(self._unfinished)
-        if self.never_cites:
+        if self.lacks_own_citation:
             self._cite_supporting_snippets()
         return self._release_if_certain().rstrip()
 
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        An answer that lacks a citation gets one: of the snippet that shares the most words with it
-        or, if several do, of the first of these, since the best snippets come first.
+        If it lacks a citation, the snippet that shares the most words with it is cited; of several
+        such snippets the first, which is the best.
         """
         if self.lacks_citation and self._snippets:
             checks = ((self._check((number,)), number) for number in self._snippets)
@@ -138,8 +136,8 @@ class StreamingGuardrail:
         return self._release().rstrip()
 
     def _add(self, sentence: str) -> None:
-        sentence = self._with_existing_citations(with_usual_citations(sentence))
-        numbers = _numbers(sentence)
+        sentence = self._without_unknown_citations(normalize_citations(sentence))
+        numbers = _cited_numbers(sentence)
         self._has_own_citation = self._has_own_citation or bool(numbers)
         self.cited = tuple(dict.fromkeys(self.cited + numbers))
         missing = self._unsupported(sentence, numbers or self.cited or tuple(self._snippets))
@@ -159,7 +157,7 @@ class StreamingGuardrail:
             self.rejection_reason = ""
         self.text += sentence
         if self._repeats(sentence):
-            self.rejection_reason = "The answer repeats what the model was told."
+            self.rejection_reason = "The answer repeats parts of the prompt."
         self._waiting.append(sentence)
 
     def _repeats(self, sentence: str) -> bool:
@@ -173,7 +171,7 @@ class StreamingGuardrail:
     def _cite_supporting_snippets(self) -> None:
         """Add to each statement a citation of a snippet that supports it.
 
-        A statement that no snippet supports is in doubt. Headings and questions are skipped.
+        A statement that no snippet supports is doubtful. Headings and questions are skipped.
         """
         for position, sentence in enumerate(self._waiting):
             if sentence.strip().endswith(_ENDS_WITHOUT_STATEMENT):
@@ -209,12 +207,12 @@ class StreamingGuardrail:
             )
         return self._checks[numbers]
 
-    def _with_existing_citations(self, text: str) -> str:
-        def existing(match: re.Match[str]) -> str:
+    def _without_unknown_citations(self, text: str) -> str:
+        def known(match: re.Match[str]) -> str:
             numbers = [n for n in map(int, match[1].split(",")) if n in self._snippets]
             return f"[{', '.join(map(str, numbers))}]" if numbers else ""
 
-        return CITATION.sub(existing, text)
+        return CITATION.sub(known, text)
 
     def _release_if_certain(self) -> str:
         must_wait = (
@@ -231,15 +229,15 @@ class StreamingGuardrail:
         return shown
 
 
-def with_usual_citations(text: str) -> str:
-    """Change the citations that models write in other forms to `[1]` or `[1, 2]`."""
+def normalize_citations(text: str) -> str:
+    """Rewrite citations in other notations as `[1]` or `[1, 2]`."""
 
-    def usual(match: re.Match[str]) -> str:
+    def normalized(match: re.Match[str]) -> str:
         numbers = re.findall(r"\d+", next(filter(None, match.groups())))
         return f"[{', '.join(numbers)}]"
 
-    return _CITED_OTHERWISE.sub(usual, text.translate(_BRACKETS))
+    return _OTHER_CITATION.sub(normalized, text.translate(_BRACKETS))
 
 
-def _numbers(sentence: str) -> tuple[int, ...]:
+def _cited_numbers(sentence: str) -> tuple[int, ...]:
     return tuple(int(n) for group in CITATION.findall(sentence) for n in group.split(","))

@@ -1,6 +1,6 @@
 """Suggests a client's tags for a conversation and ranks texts, without a language model.
 
-A tag's examples are conversations to which people have given the tag. A tag that has no examples is
+A tag's examples are conversations that people have tagged with it. A tag without examples is
 compared by its name only.
 """
 
@@ -13,53 +13,53 @@ import numpy as np
 from bots.language import embedding
 from bots.language.embedding import Vectors
 
-SUGGESTED = 3
+_MAX_SUGGESTIONS = 3
 # The encoder's cosines lie close together: about 0.80 for unrelated texts, 0.92 for paraphrases.
 _UNRELATED, _SAME = 0.80, 0.92
-# A tag's nearness is a weighted mean of cosines. The nearest example weighs 1; these are the
+# A tag's similarity is a weighted mean of cosines. The nearest example weighs 1; these are the
 # weights of the mean over all examples, and of the tag's name.
 _MEAN, _NAME = 0.3, 0.4
-# Fitted on `bench/insights/`: the nearness at which confidence is 0.5, and how steeply it rises.
+# Fitted on `bench/insights/`: the similarity at which confidence is 0.5, and how steeply it rises.
 _MIDDLE, _STEEPNESS = 0.85, 50.0
 # Tags with less confidence are not worth showing.
 _MIN_CONFIDENCE = 0.05
-# A tag may be given without review if its confidence is 0.5 or more and its nearness exceeds the
+# A tag may be given without review if its confidence is 0.5 or more and its similarity exceeds the
 # second tag's by this much.
 _CLEAR_LEAD = 0.0125
 
 
 @dataclass(frozen=True)
 class KnownTag:
-    """A client's tag, with customers' messages from conversations to which people gave it."""
+    """A client's tag, with customers' messages from conversations that people tagged with it."""
 
     name: str
     examples: Sequence[str] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)
-class Suggested:
-    """A suggested tag; `confidence` 0..1 grows with nearness and is not a probability."""
+class TagSuggestion:
+    """A suggested tag; `confidence` 0..1 grows with similarity and is not a probability."""
 
     name: str
     confidence: float
 
 
-def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
+def suggest(text: str, known: Sequence[KnownTag]) -> list[TagSuggestion]:
     """Up to three tags, the nearest first; none if the text cannot be compared."""
     vector = _vector(text)
     if vector is None:
         return []
-    tags = [Suggested(tag.name, _confidence(_nearness(vector, tag))) for tag in known]
+    tags = [TagSuggestion(tag.name, _confidence(_similarity(vector, tag))) for tag in known]
     tags.sort(key=lambda tag: -tag.confidence)
-    return [tag for tag in tags if tag.confidence >= _MIN_CONFIDENCE][:SUGGESTED]
+    return [tag for tag in tags if tag.confidence >= _MIN_CONFIDENCE][:_MAX_SUGGESTIONS]
 
 
-def clear(tags: Sequence[Suggested]) -> list[Suggested]:
-    """A list of the first suggestion if it is confident and well ahead; else an empty list."""
+def clear_winner(tags: Sequence[TagSuggestion]) -> list[TagSuggestion]:
+    """The first suggestion, if it is confident and well ahead of the second; else an empty list."""
     if not tags or tags[0].confidence < 0.5:
         return []
-    second = _nearness_of(tags[1].confidence) if len(tags) > 1 else 0.0
-    return [tags[0]] if _nearness_of(tags[0].confidence) - second >= _CLEAR_LEAD else []
+    second = _similarity_at(tags[1].confidence) if len(tags) > 1 else 0.0
+    return [tags[0]] if _similarity_at(tags[0].confidence) - second >= _CLEAR_LEAD else []
 
 
 def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
@@ -68,15 +68,15 @@ def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
     if vector is None:
         return []
     scored = [
-        (index, _between(float(vector @ other), _UNRELATED, _SAME))
+        (index, _rescaled(float(vector @ other), _UNRELATED, _SAME))
         for index, other in enumerate(map(_vector, others))
         if other is not None
     ]
     return sorted(scored, key=lambda pair: -pair[1])
 
 
-def _nearness(vector: Vectors, tag: KnownTag) -> float:
-    """How near a text is to a tag, on the scale of a cosine."""
+def _similarity(vector: Vectors, tag: KnownTag) -> float:
+    """How similar a text is to a tag, on the scale of a cosine."""
     examples = [other for other in map(_vector, tag.examples) if other is not None]
     name = _vector(tag.name.replace("_", " ").replace("-", " "))
     by_name = float(vector @ name) if name is not None else 0.0
@@ -87,16 +87,16 @@ def _nearness(vector: Vectors, tag: KnownTag) -> float:
     return score / (1 + _MEAN + _NAME)
 
 
-def _confidence(nearness: float) -> float:
-    # Six digits, so that rounding rarely makes the confidences of two tags equal.
-    return round(1 / (1 + math.exp(-_STEEPNESS * (nearness - _MIDDLE))), 6)
+def _confidence(similarity: float) -> float:
+    # Six digits, so that rounding rarely makes two confidences equal.
+    return round(1 / (1 + math.exp(-_STEEPNESS * (similarity - _MIDDLE))), 6)
 
 
-def _nearness_of(confidence: float) -> float:
+def _similarity_at(confidence: float) -> float:
     return _MIDDLE + math.log(confidence / (1 - confidence)) / _STEEPNESS
 
 
-def _between(cosine: float, low: float, high: float) -> float:
+def _rescaled(cosine: float, low: float, high: float) -> float:
     return round(float(np.clip((cosine - low) / (high - low), 0, 1)), 3)
 
 

@@ -15,15 +15,14 @@ from bots.engine.types import EngineUnavailable
 MAX_RESULT_CHARS = 4_000
 MAX_ARGUMENT_CHARS = 20_000
 # The maximum number of calls in one response of a model.
-MAX_CALLS_OF_A_ROUND = 64
+_MAX_CALLS_PER_ROUND = 64
 _CUT = "\n[cut here]"
 # Matches a call that a model writes as text: JSON between fences or tags.
 _WRITTEN = re.compile(
     r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# The number of rounds beyond `max_calls`, since a model may go on requesting calls although they
-# are refused.
+# The number of rounds beyond `max_calls`, since a model may keep requesting calls that are refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -48,15 +47,15 @@ class Tool:
 class Result:
     """A call's result as the model sees it.
 
-    `is_heard`: the text came from the function's server, so the answer may state it as a fact.
+    `is_from_server`: the function's server returned the text, so the answer may state it as a fact.
     """
 
     text: str
-    is_heard: bool = False
+    is_from_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedCall:
     """A call that an earlier attempt at the same answer made; it must not be repeated."""
 
     name: str
@@ -77,7 +76,7 @@ class Toolbox:
     call: Callable[[str, str], Result]
     refuse: Callable[[str, str], Result]
     max_calls: int
-    done: tuple[Done, ...] = ()
+    done: tuple[CompletedCall, ...] = ()
 
 
 NOTHING = Toolbox(
@@ -104,7 +103,7 @@ class Calls:
     found: list[RequestedCall] = field(default_factory=list)
     _by_index: dict[int, RequestedCall] = field(default_factory=dict)
 
-    def take(self, pieces: Any) -> None:
+    def add(self, pieces: Any) -> None:
         for piece in pieces or ():
             call = self._call_of(piece)
             function = piece.get("function") or {}
@@ -118,13 +117,13 @@ class Calls:
         index = piece.get("index")
         if index is None:
             # A call has no index in a complete message, and in streams that send each call whole.
-            return self._add(len(self.found))
+            return self._new_call(len(self.found))
         if not isinstance(index, int):
             raise TypeError("a function call's index is not a number")
-        return self._by_index.get(index) or self._add(index)
+        return self._by_index.get(index) or self._new_call(index)
 
-    def _add(self, index: int) -> RequestedCall:
-        if len(self.found) >= MAX_CALLS_OF_A_ROUND:
+    def _new_call(self, index: int) -> RequestedCall:
+        if len(self.found) >= _MAX_CALLS_PER_ROUND:
             raise EngineUnavailable("The model server asked for too many functions at once.")
         call = self._by_index[index] = RequestedCall()
         self.found.append(call)
@@ -217,7 +216,7 @@ class Exchange:
     def _add_evidence(self, arguments: str, result: Result) -> None:
         # The model wrote the arguments. The answer may repeat their figures, such as an order
         # number, but not their links.
-        if result.is_heard:
+        if result.is_from_server:
             self._evidence.append(f"{' '.join(_FIGURES.findall(arguments))}\n{result.text}")
 
     def _messages(
@@ -227,18 +226,18 @@ class Exchange:
         texts = [truncate_result(result.text) for result in results]
         calls = [
             {
-                "id": name,
+                "id": call_id,
                 "type": "function",
                 # The server rejects arguments that are not JSON, even if its own model wrote them.
                 "function": {"name": call.name, "arguments": _as_json(call.arguments)},
             }
-            for name, call in zip(ids, wanted, strict=True)
+            for call_id, call in zip(ids, wanted, strict=True)
         ]
         return [
             {"role": "assistant", "content": "", "tool_calls": calls},
             *(
-                {"role": "tool", "tool_call_id": name, "content": self._fence(text)}
-                for name, text in zip(ids, texts, strict=True)
+                {"role": "tool", "tool_call_id": call_id, "content": self._fence(text)}
+                for call_id, text in zip(ids, texts, strict=True)
             ),
         ]
 

@@ -31,7 +31,7 @@ class Snippet:
 
     @property
     def citation(self) -> Citation:
-        """How an answer cites the snippet as a whole."""
+        """The citation of the whole snippet."""
         return Citation(
             self.document_id,
             self.title,
@@ -49,16 +49,15 @@ class Line:
 
     role: Literal["customer", "assistant"]
     text: str
-    # False for a reply that solves nothing: the bot did not know, or the reply was rated wrong.
+    # False for the bot's canned replies, and for replies that were rated poor.
     is_answer: bool = True
-    # Whether the bot wrote it, and not an agent or the customer.
-    is_bots: bool = False
+    # Whether the bot wrote it.
+    is_from_bot: bool = False
 
 
-# The platform's sentences around a quotation. `part_unknown` stands in place of an answer to one
-# question of a message (`{question}`) if only other questions of the message have answers. `found`
-# introduces a quotation from snippets in which a model found no answer. `found_foreign` introduces
-# a quotation in another language.
+# The platform's sentences around quotations. `part_unknown` says that one question of a message
+# (`{question}`) has no answer while others have. `found` introduces a quotation from snippets in
+# which a model found no answer. `found_foreign` introduces a quotation in another language.
 SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
 
@@ -71,7 +70,7 @@ def no_sentence(_: SentenceName) -> str:
 class Question:
     """A customer's question; `instructions` come from the bot, `language` is a code such as "vi".
 
-    For the engine that quotes:
+    For the extractive engine:
     - `found`: the search results behind the snippets, one for each question of the message
     - `threshold`: the confidence that a result must reach
     - `is_doubted`: a model found no answer in the snippets
@@ -80,8 +79,8 @@ class Question:
     For engines with a model:
     - `model`: used instead of the engine's own model
     - `temperature`: 0..2; None means 0, or the model's default at OpenAI
-    - `setting`: a text that says for whom the model speaks
-    - `now`: a text with the current time; it and `setting` do not count as sources of an answer
+    - `setting`: a text that says whom the model represents
+    - `now`: a text with the current time; neither it nor `setting` is a source of an answer
     - `fence`: a random word in the delimiters around untrusted text, constant per chat; if empty,
       each request uses a new word
     - `verify_answer`: a judge must confirm the answer before any of it is shown
@@ -170,7 +169,7 @@ class EngineError(Exception):
 
 
 class Interrupted(Exception):
-    """Raised by a toolbox if something else must happen before the model can answer.
+    """Raised by a toolbox to stop the model: a call needs approval, or a procedure takes over.
 
     `usage`: the tokens used until then; the engine sets it.
     """
@@ -183,7 +182,7 @@ class EngineUnavailable(EngineError):
 
 
 class RequestRefused(EngineUnavailable):
-    """The server rejects the request, perhaps because it does not know a parameter."""
+    """The server rejected the request, perhaps because of a parameter that it does not know."""
 
 
 class Refused(EngineError):
@@ -191,4 +190,4 @@ class Refused(EngineError):
 
 
 class NotGrounded(EngineError):
-    """The answer is unusable, or a judge does not confirm that its sources support it."""
+    """The answer is unusable, or the judge rejected it."""

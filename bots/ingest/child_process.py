@@ -1,6 +1,6 @@
-"""Runs child processes that read hostile input.
+"""Runs child processes that read untrusted input.
 
-The child processes get no secrets, and their time, memory and output are limited.
+They get no secrets, and their time, memory and output are limited.
 """
 
 import os
@@ -59,8 +59,8 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
-        # The environment has no secrets, since the process reads strangers' files. It allows one
-        # thread only, since numeric libraries would otherwise reserve address space for each core.
+        # The environment contains no secrets. It allows only one thread, since numeric libraries
+        # would otherwise reserve address space for each core.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -114,7 +114,7 @@ def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
 
 
 def print_and_exit(output: bytes) -> None:
-    """Print the output and exit at once, since a parser may leave threads or a broken heap."""
+    """Print the output and exit at once: a parser may have left threads or a corrupt heap."""
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
     os._exit(0)

@@ -14,7 +14,7 @@ from bots.language.normalization import UNSPACED
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
-# A piece of at least this length ends with its paragraph: more text would blur its meaning.
+# A piece of at least this length ends with the paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
 # A shorter piece is joined to its neighbor if possible: it says so little by itself that its
 # vector is close to the vector of any question.
@@ -29,14 +29,14 @@ LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
 # Like LABEL, but without a full stop in the label.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
-# Matches a row of a spreadsheet, which is a piece of its own, with one line for each cell.
+# Matches a piece that is a row of a spreadsheet, with one line for each cell.
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(language_data.words("sentences", "abbreviations"))
 # A text that ends like this introduces what follows it.
 LEAD_INS = (":", "：")
-# A shorter line was ended by its author, and not wrapped at a fixed width.
+# A longer line may have been wrapped at a fixed width; a shorter one was ended by its author.
 _SOFT_LINE_CHARACTERS = 45
 
 
@@ -181,7 +181,7 @@ def _cut_position(sentence: str) -> int:
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
     """Yield each paragraph with its page.
 
-    A paragraph that continues in the next section is put together and has the page where it begins.
+    A paragraph that continues in the next section is joined, with the page on which it begins.
     """
     current: tuple[str, int | None] | None = None
     for section in sections:
@@ -223,8 +223,8 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         is_break = sentence.glue == "\n\n" and words >= TARGET_WORDS
         if current and (full or (is_break and not current[-1].text.endswith(LEAD_INS))):
             yield current
-            # If the next piece begins a new paragraph, it does not repeat a sentence of this piece,
-            # which would be quoted for a wrong topic.
+            # If the next piece begins a new paragraph, it repeats no sentence of this piece, which
+            # might be quoted for the wrong topic.
             current = _overlap(current[-1], sentence)
             words = sum(part.words for part in current)
             characters = sum(len(part.text) for part in current)
@@ -235,7 +235,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         yield current
 
 
-def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
+def _join_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
     """Join each short piece to a neighbor, if the two fit into one piece."""
     joined: list[list[_Sentence]] = []
     for part in parts:
@@ -266,10 +266,7 @@ def _joined(sentences: list[_Sentence]) -> str:
 
 
 def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
-    """Group consecutive pages or slides that have the same heading.
-
-    Each of the remaining sections is a group of its own.
-    """
+    """Group consecutive pages or slides under the same heading; other sections stay single."""
     for (_, paged), group in groupby(
         sections, key=lambda section: (section.heading, section.page is not None)
     ):
@@ -279,7 +276,7 @@ def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
             yield from ([section] for section in group)
 
 
-def whole(text: ExtractedText) -> list[Piece]:
+def chunk_whole_sections(text: ExtractedText) -> list[Piece]:
     """Make each section a piece with a single sentence, so that it is quoted as a whole."""
     return [
         Piece(position, section.heading, section.page, section.text, (section.text,))
@@ -293,7 +290,7 @@ def chunk(text: ExtractedText) -> list[Piece]:
     pieces: list[Piece] = []
     for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]
-        for sentences in _joined_short(_pack(_sentences(group))):
+        for sentences in _join_short(_pack(_sentences(group))):
             piece = Piece(
                 position=len(pieces),
                 heading=heading,

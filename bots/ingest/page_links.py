@@ -1,6 +1,6 @@
 """Reads the links and robots directives of an HTML page, and the URLs in a sitemap.
 
-Markup may be hostile, so a child process reads it: run as a program, this module reads standard
+Markup may be hostile, so a child process parses it: run as a program, this module reads standard
 input and prints JSON.
 """
 
@@ -18,8 +18,8 @@ from bots.ingest import child_process
 
 # The name of the crawler in robots.txt, robots meta elements and X-Robots-Tag headers.
 AGENT = "chatplatform-crawler"
-# The directives with a value after a colon; other names before a colon are names of crawlers. Only
-# the name tells `max-image-preview: none` from `googlebot: none`.
+# The directives with a value after a colon. Other names before a colon are crawlers: compare
+# `max-image-preview: none` and `googlebot: none`.
 _VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 MAX_LINKS = 2_000
 MAX_LINK_CHARACTERS = 4_000
@@ -52,7 +52,7 @@ class Robots:
         for part in value.split(","):
             before, colon, after = part.lower().partition(":")
             name = before.strip()
-            # A name has no spaces, unlike the rest of the date of `unavailable_after`.
+            # Names contain no spaces, unlike the part of an `unavailable_after` date after a comma.
             if colon and " " not in name and name not in _VALUED:
                 applies = name == AGENT
                 part = after
@@ -188,7 +188,7 @@ def _sitemap(body: bytes) -> Sitemap:
 
 
 def _main(kind: str) -> None:
-    # The limits come first, so that the markup can harm only this process.
+    # Set before the markup is read, so that it can harm only this process.
     child_process.limit_resources(MEMORY_MB, TIMEOUT_SECONDS)
     body = sys.stdin.buffer.read()
     result: dict[str, object]

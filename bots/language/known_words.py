@@ -22,7 +22,7 @@ class _WordList:
 def _loader(language: str) -> call_once[_WordList]:
     @call_once
     def load() -> _WordList:
-        # Loading takes 0.1 to 0.7 seconds, and the list keeps a few MB.
+        # Loading takes 0.1 to 0.7 seconds, and the list takes a few MB.
         from spellchecker import SpellChecker  # noqa: PLC0415 - few processes need it
 
         return _WordList(SpellChecker(language=language).word_frequency.dictionary)

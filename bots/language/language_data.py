@@ -1,14 +1,13 @@
-"""What the platform knows of each language: one TOML file per language (`lexicons/de.toml`).
+"""What the platform knows about each language: one TOML file per language (`lexicons/de.toml`).
 
-To add a language, add a file. `international.toml` holds what people write in any language.
+To add a language, add a file. `international.toml` contains what people write in any language.
 `phrasebook` explains the sections of phrases. The other sections are optional:
 
 - `[writing]`: whether phrases are compared without spaces between words (`unspaced`), whether
   numbers are written like 1,234.5 (`decimal_point`), and other spellings of letters (`respelt`)
 - `[search]`: words without a topic (`stop`), and words that do not change what a question asks
   (`filler`)
-- `[questions]`: how questions begin and continue, and questions that customers ask any business
-  (`generic`)
+- `[questions]`: how questions begin and continue, and what customers ask any business (`generic`)
 - `[sentences]`: what a full stop may follow without ending a sentence (`titles`, `abbreviations`,
   `long_abbreviations`, `before_figures`), and `months`, which may follow an ordinal number
 - `[headings]`: words that mark questions and answers, and the `articles` of laws, with `#` for a

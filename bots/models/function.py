@@ -42,8 +42,8 @@ class McpServer(TenantModel):
     # It can only be decrypted in its own row: the encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
     is_enabled = models.BooleanField("enabled", default=True)
-    # The tools that the server last offered, each with its name, description, parameters, version,
-    # and the problem, if any, that keeps bots from calling it.
+    # The tools that the server last offered: for each its name, description, parameters, version,
+    # and the problem that keeps bots from calling it, if any.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -79,10 +79,10 @@ class Function(TenantModel):
     mcp_server = models.ForeignKey(
         McpServer, on_delete=models.CASCADE, null=True, related_name="functions"
     )
-    # The tool's name on its server, and its version at the time when a person allowed it.
+    # The tool's name on its server, and its version when a person allowed it.
     tool = models.CharField(max_length=200, db_default="", default="", blank=True)
     tool_version = models.CharField(max_length=64, db_default="", default="", blank=True)
-    # The tool has changed since it was allowed: no bot calls it until a person allows it again.
+    # Whether the tool has changed since it was allowed. Until allowed again, bots cannot call it.
     needs_review = models.BooleanField(db_default=False, default=False)
 
     class Meta:

@@ -34,11 +34,10 @@ class LanguageModel(TenantModel):
     model = models.CharField(max_length=100)
     api_key = EncryptedTextField(default="", blank=True)
     reads_pictures = models.BooleanField(default=False, db_default=False)
-    # The model on the same server that transcribes voice notes; empty: there is none.
+    # The model on the same server that transcribes voice notes; empty if there is none.
     transcription_model = models.CharField(max_length=100, default="", db_default="", blank=True)
     credits_per_1000_tokens = models.PositiveSmallIntegerField(default=1)
-    # An encoder's fitted confidence weights. Null until they are fitted; the encoder is not used
-    # until then.
+    # An encoder's confidence weights; null until they are fitted and the encoder can be used.
     gate = models.JSONField(null=True)
     # The percentage of the client's passages that have this encoder's vectors.
     indexed_percent = models.PositiveSmallIntegerField(default=0, db_default=0)

@@ -25,7 +25,7 @@ _METHODS = [
     ("PATCH", gettext_lazy("Update part of the data (PATCH)")),
     ("DELETE", gettext_lazy("Cancel or delete data (DELETE)")),
 ]
-ASKS: dict[str, Any] = {
+APPROVERS: dict[str, Any] = {
     Approval.NONE: gettext_lazy("No one (runs automatically)"),
     Approval.CUSTOMER: gettext_lazy("The customer, each time"),
     Approval.AGENT: gettext_lazy("A teammate, each time"),
@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# The default: the HTTP method decides, so that a function that may change data needs approval.
+# The default: a function needs approval if its HTTP method may change data.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),
@@ -66,7 +66,7 @@ class FunctionForm(SettingsForm):
             attrs={"placeholder": "https://your-shop.com/orders/{order_id}"},
         ),
         Setting(
-            "requires_approval", gettext_lazy("Who approves calls?"), choices=list(ASKS.items())
+            "requires_approval", gettext_lazy("Who approves calls?"), choices=[*APPROVERS.items()]
         ),
         Setting("timeout_seconds", gettext_lazy("Timeout (seconds)")),
         Setting(
@@ -103,7 +103,7 @@ class FunctionForm(SettingsForm):
         if function:
             del self.fields["bot_id"], self.fields["name"]
         else:
-            self.offer("requires_approval", [_BY_METHOD, *ASKS.items()])
+            self.offer("requires_approval", [_BY_METHOD, *APPROVERS.items()])
             self.fields["requires_approval"].required = False
         if not secrets:
             del self.fields["forgets_secrets"]
@@ -111,7 +111,7 @@ class FunctionForm(SettingsForm):
     def changed_together(self, name: str) -> Collection[str]:
         """For a field of a parameter, the fields of all parameters, since parameters are identified
         by their position; for the URL, the URL and the secret headers, since these belong to the
-        URL that they are sent to; for other fields, only the field itself."""
+        URL to which they are sent; for other fields, only the field itself."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
         together = [field for field in self.fields if field.startswith(parts)]
         return together if name in together else (name,)
@@ -131,8 +131,7 @@ class FunctionForm(SettingsForm):
 
     @property
     def filled_rows(self) -> int:
-        """The number of parameter rows to show initially: up to the last filled row, and one empty
-        row."""
+        """The number of parameter rows to show initially: up to the last filled row, plus one."""
         rows = [at for at in range(PARAMETERS) if self[f"parameter_{at}_name"].value()]
         return min(max(rows, default=-1) + 2, PARAMETERS)
 
@@ -201,12 +200,12 @@ class FunctionForm(SettingsForm):
                 continue
             description = entered[f"parameter_{at}_about"]
             kind = {"type": entered[f"parameter_{at}_type"] or "string"}
-            own = {
+            kept = {
                 key: item
                 for key, item in old_properties.get(name, {}).items()
                 if key != "description"
             }
-            properties[name] = own | kind | ({"description": description} if description else {})
+            properties[name] = kept | kind | ({"description": description} if description else {})
             if entered[f"parameter_{at}_required"]:
                 required.append(name)
         for name in _placeholders(entered["url"]) - set(properties):
@@ -249,7 +248,7 @@ class FunctionForm(SettingsForm):
 
 def _placeholders(url: str) -> set[str]:
     """The placeholders in a URL that become parameters; none if the URL is invalid, which the
-    service then reports."""
+    service reports."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
     except request_templates.InvalidTemplate:

@@ -1,4 +1,4 @@
-"""The pages on which people add, change and try out functions, and approve the bots' calls."""
+"""The pages for adding, changing and trying out functions, and for approving the bots' calls."""
 
 import uuid
 from typing import Any
@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
 
 from bots import models
-from bots.pages.function_forms import ASKS, FunctionForm, SwitchForm, TryForm
+from bots.pages.function_forms import APPROVERS, FunctionForm, SwitchForm, TryForm
 from bots.services import bots, function_calls, function_runner, functions
 from bots.shapes.function_calling import FunctionDTO
 from chatplatform.admin_base import TenantAdmin, button, column, viewer
@@ -68,9 +68,8 @@ def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
 
 
 def _settings(client: Any) -> list[dict[str, Any]]:
-    """The function settings of each bot that has any, and whether the bot is able to call functions
-    at all."""
-    unused = set(
+    """The function settings of each bot that has any, and whether the bot can call functions."""
+    unable = set(
         functions.without_model_or_procedure(models.Bot.objects.for_client(client)).values_list(
             "pk", flat=True
         )
@@ -81,15 +80,14 @@ def _settings(client: Any) -> list[dict[str, Any]]:
             "bot": row.bot,
             "is_enabled": row.is_enabled,
             "most": row.max_calls_per_reply,
-            "is_available": row.bot_id not in unused,
+            "is_available": row.bot_id not in unable,
         }
         for row in rows.order_by("bot__bot_name")
     ]
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of the given bots that cannot call functions because they have neither a model nor
-    a procedure."""
+    """The names of the bots that cannot call functions, having neither a model nor a procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 
@@ -105,7 +103,7 @@ class FunctionCallingAdmin(TenantAdmin):
 
 @admin.register(models.Function)
 class FunctionAdmin(ApprovalsMixin):
-    """Functions, which let bots look something up or do something in a client's own system."""
+    """Functions with which bots read or change data in a client's own system."""
 
     list_display = ("shown_name", "description", "bot", "asks")
     list_display_links = None
@@ -132,7 +130,7 @@ class FunctionAdmin(ApprovalsMixin):
 
     @column(gettext_lazy("Approval"), ordering="requires_approval")
     def asks(self, row: models.Function) -> str:
-        return str(ASKS[row.requires_approval]).partition(":")[0].partition(",")[0]
+        return str(APPROVERS[row.requires_approval]).partition(":")[0].partition(",")[0]
 
     @calls_out
     @button(gettext_lazy("Add function"), permissions=["create"], icon="add")
@@ -197,7 +195,7 @@ class FunctionAdmin(ApprovalsMixin):
         return saved or self.page(
             request, "admin/bots/function.html", humanize_code(row.name),
             row=row, form=form, trial=trial, call=call, may_change=may_change,
-            asks=ASKS[row.requires_approval], call_words=words, call_color=color,
+            asks=APPROVERS[row.requires_approval], call_words=words, call_color=color,
             call_error=gettext(error) if error else "",
             without_model=without_model(models.Bot.objects.filter(pk=row.bot_id)),
         )  # fmt: skip

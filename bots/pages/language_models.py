@@ -1,4 +1,4 @@
-"""Admin pages of the models and encoders that clients connect: connect, change, test, remove."""
+"""The pages for connecting, changing, testing and removing a client's own models and encoders."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -72,7 +72,7 @@ class ModelForm(SettingsForm):
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The URL and the key for `base_url`, since a key belongs to the URL that it is sent to;
+        """The URL and the key for `base_url`, since a key belongs to the URL to which it is sent;
         for other fields, only the field itself."""
         return ("base_url", "api_key") if name == "base_url" else (name,)
 

@@ -1,4 +1,4 @@
-"""The pages about MCP servers: connect one, choose its tools, review tools that have changed."""
+"""The pages for connecting MCP servers, choosing their tools, and reviewing changed tools."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from bots.models import Approval, Bot, McpServer
-from bots.pages.function_forms import ASKS
+from bots.pages.function_forms import APPROVERS
 from bots.pages.functions import without_model
 from bots.services import bots, mcp_servers
 from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice, McpToolDto
@@ -27,7 +27,7 @@ _STATES = {
     "unusable": (gettext_lazy("Can't be used"), "danger"),
 }
 _NOT_USED = gettext_lazy("Not used")
-# For people who may not change the choice.
+# Shown to people who may not change the choice.
 _APPROVALS: dict[str, Any] = {
     Approval.NONE: gettext_lazy("Runs automatically"),
     Approval.CUSTOMER: gettext_lazy("Confirmed by the customer"),
@@ -82,7 +82,7 @@ class ToolsForm(ServiceForm):
     def __init__(self, *args: Any, server: McpServerDto) -> None:
         super().__init__(*args)
         self.rows: list[tuple[McpToolDto, str, str, Any]] = []
-        choices = [("", _NOT_USED), *ASKS.items()]
+        choices = [("", _NOT_USED), *APPROVERS.items()]
         for at, tool in enumerate(server.tools):
             words, color = _STATES.get(tool.state, ("", ""))
             if tool.state not in {"unusable", "gone"}:
@@ -102,8 +102,8 @@ class ToolsForm(ServiceForm):
 
     @property
     def tool_rows(self) -> list[dict[str, Any]]:
-        """Each tool with its state, with who approves its calls if the bot may call it, and with
-        its fields if it can be chosen."""
+        """Each tool with its state, its approval if it is allowed, and its fields if it can be
+        chosen."""
         return [
             {
                 "tool": tool,
@@ -133,7 +133,7 @@ class ToolsForm(ServiceForm):
 
 @admin.register(McpServer)
 class McpServerAdmin(TenantAdmin):
-    """Servers whose tools bots may call. The token itself is never shown."""
+    """Servers whose tools bots may call. Tokens are never shown."""
 
     intro = gettext_lazy(
         "MCP servers offer tools for AI. Connect one, then choose which of its tools a bot can use."
@@ -215,8 +215,7 @@ class McpServerAdmin(TenantAdmin):
         settings: ChangeServerForm,
         tools: ToolsForm,
     ) -> HttpResponse | None:
-        """Save the submitted form and redirect; None if no form was submitted, or if the form was
-        refused."""
+        """Save the submitted form and redirect; None if no form was submitted or it was refused."""
         by, words = viewer(request), gettext("Saved.")
 
         def change(body: McpServerRequest) -> McpServer:

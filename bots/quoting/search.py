@@ -1,4 +1,4 @@
-"""The in-memory search index of one bot, by words and meaning, with a confidence in the result.
+"""A bot's in-memory index for searching by words and meaning, with a confidence in each result.
 
 The specific part of a question is its vector minus half of what all questions have in common
 (`SearchEncoder.without_common_part`).
@@ -23,46 +23,44 @@ from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# If there are fewer passages than MAX_CHUNKS_OF_ONE_TOPIC, most of them from one document, they are
-# often about one topic. Then all are close to a good question, so the best one need not stand out.
-# Passages of several documents are about several topics, and a passage that does not stand out is
-# unlikely to answer. Among fewer than MIN_CHUNKS_OF_TOPICS passages, standing out says little.
+# Fewer passages than MAX_CHUNKS_OF_ONE_TOPIC, most of them from one document, are often about one
+# topic. Then all are close to a good question, and the best one need not stand out. Passages of
+# several documents are about several topics, and a passage that does not stand out is unlikely to
+# answer. Among fewer than MIN_CHUNKS_OF_TOPICS passages, standing out says little.
 MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
 # Passages with fewer words, such as titles, do not count as answers to questions in another
 # language.
 MIN_FOREIGN_WORDS = 4
 # Passages with at most this many words are single facts. They are closer than longer passages to
-# questions in another language that they do not answer, so FACT_NEARNESS is subtracted from their
+# questions in another language that they do not answer, so the penalty is subtracted from their
 # nearness.
-MIN_SECTION_WORDS, FACT_NEARNESS = 15, 0.022
+MAX_FACT_WORDS, FACT_PENALTY = 15, 0.022
 # Passages with more words often have several topics. If the question is in another language, a
 # passage's best sentence counts too; its share grows with the length of the passage, up to
 # SENTENCE_SHARE.
 WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest passages in another language whose sentences are compared.
-PIECES_READ_BY_SENTENCE = 10
-# The number of important documents, counted from the nearest, whose best passage is added to the
-# hits.
-IMPORTANT_PLACES = 5
-# How far an important passage may score below the best passage (0..1) and still rank before it. The
-# scores of texts that contradict each other differ by less, the scores of texts on other topics
-# differ by more.
-NEAR_THE_BEST = 0.2
+COMPARED_BY_SENTENCE = 10
+# The best passages of up to this many important documents, nearest first, are added to the hits.
+MAX_IMPORTANT_HITS = 5
+# How far an important passage may score below the best passage (0..1) and still rank before it.
+# Texts that contradict each other differ by less, texts on different topics by more.
+IMPORTANT_MARGIN = 0.2
 # A written answer is preferred to the best passage, since its author knows what the documents say.
-# These limit how much lower it may score, and how much less of the question's words it may cover.
+# Its score and its coverage of the question's words may be lower by at most these amounts.
 # Fitted on 16 of 32 answers and 17 of 34 neighboring questions (bench/answers/corrected_answers).
-NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
+ANSWER_MARGIN, ANSWER_COVERAGE_MARGIN = 0.12, 0.35
 # A passage without a vector is a hit if it covers this share of the question's words, by weight.
 MIN_WORD_COVER = 0.6
 # Added to the score of a table row whose amount fits the question.
-FITTING_ROW = 0.35
+ROW_BONUS = 0.35
 # At this confidence or above, a passage in another language is likely to answer.
 LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
 _PRICE = tuple(language_data.by_language("amounts", "price").values())
-# The default confidence threshold; a bot's setting can make it more cautious or more eager.
+# The default confidence threshold; a client's `answer_threshold` can make bots answer more or less.
 DEFAULT_THRESHOLD = 0.77
 
 
@@ -84,9 +82,9 @@ class IndexedChunk:
     # The question that the client wrote this text to answer; empty for an ordinary passage.
     answers: str = ""
     is_important: bool = False
-    # The day from which its document is valid (2026-11-21); empty if it has no start date.
+    # The day from which its document is valid, such as 2026-11-21; empty if it has no start date.
     dated: str = ""
-    # Its position in the document; None if the index gets the passages in the document's order.
+    # Its position in the document; None if the index receives the passages in document order.
     position: int | None = None
     # The stored result of `words_of`; None if it must be computed from the text.
     words: Sequence[str] | None = None
@@ -132,7 +130,7 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The hits, best first, except that important passages that score nearly as well come first.
+    """The hits, best first, but important passages with nearly the best score come before others.
 
     `confidence` is the probability that the best hit answers the question. `vector` is the
     question's specific part, with which sentences are compared.
@@ -157,7 +155,7 @@ class SearchResult:
 
 
 def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
-    """The share 0..1 of the question's weight that `words` cover."""
+    """The share (0..1) of the question's total weight that `words` cover."""
     total = sum(weights.values())
     present = set(words)
     return sum(value for word, value in weights.items() if word in present) / total if total else 0
@@ -169,8 +167,8 @@ class _Near(NamedTuple):
     Both are None if there are no vectors.
 
     `fair_all` and `fair_own` are these cosines, corrected as if all passages were in the question's
-    language: whatever they say, texts in one language are closer to each other than to texts in
-    another. Passages in another language are ordered by their cosine plus `lift`: in effect, by the
+    language: texts in one language are closer to each other than to texts in another, regardless of
+    topic. Passages in another language are ordered by their cosine plus `lift`: in effect, by the
     cosine with the question's specific part, raised if a sentence is close.
 
     `topics` maps the nearest passages in another language to their cosines with the question minus
@@ -224,11 +222,11 @@ class _Pair(NamedTuple):
         about = words.intersection(tokens(chunk.text, language="en")) | named
         return cls(words, about, named if chunk.language != "de" else frozenset())
 
-    def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
-        """Whether a question with the words `asked` and the names `named` has other names or
-        another subject than this question.
+    def is_about_something_else(self, asked: frozenset[str], named: frozenset[str]) -> bool:
+        """Whether a question with the words `asked` and the names `named` is about something else.
 
-        It has another subject if it has exactly one other word in place of a word in `about`.
+        It is if both questions contain names but none in common, or if they differ in exactly one
+        word, which names this question's subject.
         """
         if self.named and named and self.named.isdisjoint(named):
             return True
@@ -241,7 +239,7 @@ class _Pair(NamedTuple):
 
 
 def _words_and_names(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of a question without filler words, and which of them are names or numbers."""
+    """The words of a question without filler words, and those of them that are names or numbers."""
     words = frozenset(same_question_key(question).split())
     others = _WORD.findall(question)[1:]
     named = " ".join(word for word in others if word[0].isupper() or word[0].isdigit())
@@ -249,7 +247,7 @@ def _words_and_names(question: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class _Found(NamedTuple):
-    """The result of the search in one word index: the question's word weights, and scores."""
+    """The result of a search with one word index: the question's word weights, and scores."""
 
     words: WordIndex
     weights: dict[str, float]
@@ -270,21 +268,21 @@ def _logistic(value: float) -> float:
 
 def words_of(chunk: IndexedChunk) -> list[str]:
     """The words by which a passage is found."""
-    return tokens(_whole(chunk), language=chunk.language)
+    return tokens(_searchable_text(chunk), language=chunk.language)
 
 
-def _whole(chunk: IndexedChunk) -> str:
+def _searchable_text(chunk: IndexedChunk) -> str:
     whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
     if chunk.vector.size or not chunking.is_row(chunk.text):
         return whole
-    # A row without a vector is found only by its words, but customers who ask for a price rarely
-    # use the name of its column, so other words for prices are added.
+    # A row without a vector is found only by its words, but customers rarely use the name of the
+    # price column, so other words for prices are added.
     labels = set(_WORD.findall(chunk.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
 
 class Index:
-    """An immutable index; if a document changes, a new index is built."""
+    """An immutable index; when a document changes, a new index is built."""
 
     def __init__(self, chunks: Sequence[IndexedChunk], encoder: SearchEncoder = PACKAGED) -> None:
         self.chunks = tuple(chunks)
@@ -294,7 +292,7 @@ class Index:
         )
         # A second word index, for Vietnamese typed without diacritics.
         self._folded = (
-            WordIndex([tokens(fold(_whole(chunk)), language="") for chunk in self.chunks])
+            WordIndex([tokens(fold(_searchable_text(chunk)), language="") for chunk in self.chunks])
             if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
@@ -321,7 +319,7 @@ class Index:
 
     @cached_property
     def _spell_corrector(self) -> SpellCorrector:
-        """Corrects typing errors; it is built when the first question comes."""
+        """Corrects typing errors; built for the first question."""
         return SpellCorrector(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
 
     @cached_property
@@ -343,8 +341,8 @@ class Index:
         ]
 
     def _written_answers(self) -> dict[str, int]:
-        """Map the key of each question with a written answer to the answer's index; if several
-        questions have one key, the last answer counts."""
+        """Map the key of each question with a written answer to the answer's index; of several
+        answers with one key, the last counts."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
         # Vietnamese is often typed without diacritics; a match that includes them is preferred.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
@@ -370,10 +368,10 @@ class Index:
         vector: Vectors | None = None,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
+        """Find the `limit` best passages, and up to `MAX_IMPORTANT_HITS` of important documents.
 
-        If somebody has written an answer to this very question, it is the only hit. Passages for
-        which `leave_out` is true are not found. The search takes 2 ms for 10,000 passages, plus
+        A written answer to exactly this question is the only hit. Passages for which `leave_out` is
+        true are not found. The search takes 2 ms for 10,000 passages, plus
         6-12 ms to encode the question unless its `vector` is given.
         """
         asked = question
@@ -389,23 +387,23 @@ class Index:
         )
 
     def corrected(self, question: str, *, language: str) -> str:
-        """Correct typing errors in the question, with the documents' words as a dictionary.
+        """Correct typing errors in the question, using the words of the documents.
 
-        A word in the dictionary of the question's language is never an error.
+        A word that exists in the question's language is never an error.
         """
         if not self.chunks:
             return question
-        field = self._field(question)
-        is_folded = field is self._folded
+        index = self._index_for(question)
+        is_folded = index is self._folded
         corrector = self._folded_spell_corrector if is_folded else self._spell_corrector
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
-            return any(form in field for form in forms) or known_words.is_word(word, language)
+            return any(form in index for form in forms) or known_words.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
-            return max(field.max_co_occurrence(words) for words in both)
+            return max(index.max_co_occurrence(words) for words in both)
 
         return corrector.corrected(question, is_known=is_known, fits=fits)
 
@@ -434,7 +432,7 @@ class Index:
         own = (
             None if vector is None else self._encoder.without_common_part(vector, language=language)
         )
-        others = self._pairs_of_other_things(question)
+        others = self._pairs_about_something_else(question)
         written = self._answers.get(same_question_key(question))
         left_out = set[int]()
         if leave_out:
@@ -442,15 +440,16 @@ class Index:
             others = sorted(left_out.union(others))
             written = None if written in left_out else written
         near = self._near(vector, own, language).without(others)
-        found = self._find(self._field(question), question, near, language, others)
+        found = self._find(self._index_for(question), question, near, language, others)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
             # The question is not Vietnamese, but in a language without diacritics.
             found = self._find(self._words, question, near, language, others)
         words, weights, cover, scores, best = found
         has_vectors = near.own is not None and bool(self._has_vector[best])
-        twins = self._preferred(found, language) if has_vectors else None
-        preferred = twins[0] if twins else None
-        features = self._features(near, found, language, folded=words is self._folded, twins=twins)
+        replacement = self._preferred(found, language) if has_vectors else None
+        preferred = replacement[0] if replacement else None
+        is_folded = words is self._folded
+        features = self._features(near, found, language, folded=is_folded, replacement=replacement)
         confidence = _confidence(features, self._encoder.gate, has_vectors=has_vectors)
         chosen = [written] if written is not None else self._chosen(scores, limit)
         if preferred is not None and written is None:
@@ -461,8 +460,8 @@ class Index:
                 score=max(0.0, float(scores[number])),
                 cosine=float(near.own[number]) if near.own is not None else 0.0,
                 coverage=float(cover[number]),
-                preceding=self._beside(number, -1),
-                following=self._beside(number, +1),
+                preceding=self._neighbor(number, -1),
+                following=self._neighbor(number, +1),
                 is_preferred=number == preferred,
             )
             for number in chosen
@@ -474,7 +473,7 @@ class Index:
             features,
             own,
             weights,
-            is_folded=words is self._folded,
+            is_folded=is_folded,
         )
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
@@ -496,7 +495,7 @@ class Index:
             )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
-        for number in foreign[np.argsort(-own_near[foreign])[:PIECES_READ_BY_SENTENCE]].tolist():
+        for number in foreign[np.argsort(-own_near[foreign])[:COMPARED_BY_SENTENCE]].tolist():
             chunk = self.chunks[number]
             is_long = bool(_sentence_share(chunk))
             vectors = chunk.sentence_vectors if is_long else chunk.vector[np.newaxis]
@@ -519,7 +518,7 @@ class Index:
             cosines[~self._has_vector] = cosines[self._has_vector].min()
         return cosines
 
-    def _beside(self, number: int, step: int) -> IndexedChunk | None:
+    def _neighbor(self, number: int, step: int) -> IndexedChunk | None:
         if not 0 <= number + step < len(self.chunks):
             return None
         chunk, beside = self.chunks[number], self.chunks[number + step]
@@ -528,21 +527,19 @@ class Index:
             is_same &= beside.position - chunk.position == step
         return beside if is_same and chunk.heading else None
 
-    def _field(self, question: str) -> WordIndex:
-        """The word index without diacritics, if there is one and the question has no diacritics.
-
-        Otherwise the word index with diacritics.
-        """
+    def _index_for(self, question: str) -> WordIndex:
+        """The word index without diacritics, if there is one and the question contains none;
+        otherwise the one with diacritics."""
         if self._folded is not None and fold(question) == question.lower():
             return self._folded
         return self._words
 
-    def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers about other things: dogs if the question is about cats."""
+    def _pairs_about_something_else(self, question: str) -> list[int]:
+        """The indexes of answers about something else: dogs if the question is about cats."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)
-        return [n for n, pair in self._pairs.items() if pair.is_of_another_thing(asked, named)]
+        return [n for n, pair in self._pairs.items() if pair.is_about_something_else(asked, named)]
 
     def _find(
         self, words: WordIndex, question: str, near: _Near, language: str, others: list[int]
@@ -552,28 +549,26 @@ class Index:
         weights = words.weights(terms)
         cover = words.cover(weights)
         if not self._has_vector.all():
-            # For passages that only words find, no form of a common word may weigh as much as a
-            # rare word.
+            # For passages that are found only by words, no form of a common word may weigh as much
+            # as a rare word.
             light = {
                 word: STOP_WEIGHT if word in STOP_FORMS else weight
                 for word, weight in weights.items()
             }
             cover = np.where(self._has_vector, cover, words.cover(light)).astype(np.float32)
         is_folded = words is self._folded and language == "vi"
-        scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        scores = self._combined(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0
         fitting = quantity_matching.fitting(question, self._amounts)
         fitting[others] = 0
         if fitting.any():
-            scores = _scaled(scores + FITTING_ROW * fitting)
+            scores = _scaled(scores + ROW_BONUS * fitting)
         best = int(scores.argmax())
         return _Found(words, weights, cover, scores, best)
 
     def _preferred(self, found: _Found, language: str) -> tuple[int, int] | None:
-        """The indexes of the written answer that replaces the best passage, and of that passage.
-
-        None if no written answer does.
-        """
+        """The indexes of the written answer that replaces the best passage, and of that passage;
+        None if there is no such answer."""
         if not self._pairs:
             return None
         is_pair = np.zeros(len(self.chunks), dtype=bool)
@@ -584,12 +579,12 @@ class Index:
         if is_pair.all() or scores[pair] <= 0:
             return None
         important = found.scores[self._is_important & ~is_pair]
-        if (important >= found.scores[pair] - NEAR_THE_BEST).any():
-            # What an important document says may be newer.
+        if (important >= found.scores[pair] - IMPORTANT_MARGIN).any():
+            # The important document may be newer.
             return None
         passage = int(np.where(is_pair, -1, found.scores).argmax())
-        is_near = found.scores[pair] >= found.scores[passage] - NEAR_THE_BEST_PASSAGE
-        covers = found.cover[pair] >= found.cover[passage] - LESS_COVER
+        is_near = found.scores[pair] >= found.scores[passage] - ANSWER_MARGIN
+        covers = found.cover[pair] >= found.cover[passage] - ANSWER_COVERAGE_MARGIN
         return (pair, passage) if is_near and covers else None
 
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
@@ -598,7 +593,7 @@ class Index:
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
         return foreign
 
-    def _mixed(
+    def _combined(
         self,
         words: Vectors,
         near: _Near,
@@ -622,7 +617,7 @@ class Index:
         meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
-            # A passage without a vector is scored by words, if it has enough words of the question.
+            # A passage without a vector is scored by words if it covers enough of the question's.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores
@@ -634,16 +629,18 @@ class Index:
         language: str,
         *,
         folded: bool,
-        twins: tuple[int, int] | None,
+        replacement: tuple[int, int] | None,
     ) -> Features:
         cover, best = found.cover, found.best
         is_cross = bool(self._are_foreign(language, cover)[best])
-        # Texts in one language are closer to each other than to texts in another.
-        alike = self._languages == self.chunks[best].language
+        # Only passages in one language are compared: they are closer to each other than to others.
+        peers = self._languages == self.chunks[best].language
         if self._has_vector[best]:
-            alike &= self._has_vector
+            peers &= self._has_vector
         nearness, above_next = (
-            _foreign(near, self.chunks[best], best) if is_cross else _familiar(near, alike, twins)
+            _cross_language_nearness(near, self.chunks[best], best)
+            if is_cross
+            else _same_language_nearness(near, peers, replacement)
         )
         return Features(
             above_next=above_next,
@@ -651,8 +648,8 @@ class Index:
             nearness=nearness,
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
-            chunks=int(alike.sum()),
-            is_one_document=2 * int(np.bincount(self._documents[alike]).max()) > alike.sum(),
+            chunks=int(peers.sum()),
+            is_one_document=2 * int(np.bincount(self._documents[peers]).max()) > peers.sum(),
         )
 
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
@@ -666,7 +663,7 @@ class Index:
         ordered = np.argsort(-scores, kind="stable")
         important = ordered[self._is_important[ordered]].tolist()
         chosen = {*ordered[:limit].tolist(), *self._nearest_important(important)}
-        near = float(scores[ordered[0]]) - NEAR_THE_BEST
+        near = float(scores[ordered[0]]) - IMPORTANT_MARGIN
         first = {
             number
             for number in chosen
@@ -681,7 +678,7 @@ class Index:
         best: dict[int, int] = {}
         for number in ordered:
             best.setdefault(self.chunks[number].document_id, number)
-            if len(best) == IMPORTANT_PLACES:
+            if len(best) == MAX_IMPORTANT_HITS:
                 break
         return list(best.values())
 
@@ -693,28 +690,28 @@ def _sentence_share(chunk: IndexedChunk) -> float:
     return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
 
 
-def _familiar(
-    near: _Near, alike: NDArray[np.bool_], twins: tuple[int, int] | None
+def _same_language_nearness(
+    near: _Near, peers: NDArray[np.bool_], replacement: tuple[int, int] | None
 ) -> tuple[float, float]:
-    """How near the best of the passages `alike` is, and how much nearer than the next passages.
+    """How near the best of the passages `peers` is, and its lead over the next ones.
 
-    `twins`: a written answer and the passage that it replaces; they count as one passage.
+    `replacement`: a written answer and the passage that it replaces; they count as one passage.
     """
     if near.all is None or near.own is None:
         return 0.0, 0.0
-    counted = alike.copy()
-    if twins:
-        counted[twins[0 if near.all[twins[0]] < near.all[twins[1]] else 1]] = False
+    counted = peers.copy()
+    if replacement:
+        counted[min(replacement, key=near.all.__getitem__)] = False
     ordered = np.sort(near.all[counted])[::-1]
     above_next = ordered[0] - ordered[1:10].mean() if ordered.size > 1 else 0.0
-    return float(near.own[alike].max()), float(above_next)
+    return float(near.own[peers].max()), float(above_next)
 
 
-def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
-    """Like `_familiar`, for a best passage in another language than the question.
+def _cross_language_nearness(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
+    """Like `_same_language_nearness`, for a best passage that is not in the question's language.
 
-    All that the questions in a language have in common is left out, since it would outweigh what
-    this question asks.
+    What all questions in a language have in common is left out, since it would outweigh the
+    specific part.
     """
     if near.all is None or near.own is None or best not in near.topics:
         return 0.0, 0.0
@@ -723,8 +720,8 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     following = np.sort(np.concatenate([*near.topics.values()]))[::-1][1:10]
     above_next = topic - following.mean() if following.size else 0.0
     nearness = float(cosine + share * (topic - cosine))
-    is_fact = chunking.count_words(chunk.text) <= MIN_SECTION_WORDS
-    return nearness - FACT_NEARNESS * is_fact, float(above_next)
+    is_fact = chunking.count_words(chunk.text) <= MAX_FACT_WORDS
+    return nearness - FACT_PENALTY * is_fact, float(above_next)
 
 
 def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: bool) -> float:

@@ -10,8 +10,8 @@ from rapidfuzz.distance import OSA
 from bots.language import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
-# Questions with more words are not corrected: they are clear enough despite typing errors, and each
-# unknown word takes time.
+# Longer questions are not corrected: they are clear despite typing errors, and each unknown word
+# takes time.
 MAX_WORDS = 60
 # Shorter words are not corrected, since too many words are similar to them.
 MIN_LETTERS = 3
@@ -23,9 +23,9 @@ class SpellCorrector:
     """Corrects words to the spelling of similar words in a bot's documents."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._times = Counter(word for text in texts for word in _WORD.findall(text.lower()))
+        self._counts = Counter(word for text in texts for word in _WORD.findall(text.lower()))
         self._by_first: dict[str, list[str]] = {}
-        for word in self._times:
+        for word in self._counts:
             if len(word) >= MIN_LETTERS:
                 self._by_first.setdefault(word[0], []).append(word)
 
@@ -42,20 +42,21 @@ class SpellCorrector:
 
         def replaced(match: re.Match[str]) -> str:
             word = match[0].lower()
-            if len(word) < MIN_LETTERS or word in self._times or is_known(word):
+            if len(word) < MIN_LETTERS or word in self._counts or is_known(word):
                 return match[0]
             if embedding.is_word(word):
                 return match[0]
-            near = self._near(word)
-            if not near:
+            similar = self._similar(word)
+            if not similar:
                 return match[0]
             return min(
-                near, key=lambda other: (-fits(other[0], text), other[1], -self._times[other[0]])
+                similar,
+                key=lambda other: (-fits(other[0], text), other[1], -self._counts[other[0]]),
             )[0]
 
         return _WORD.sub(replaced, text)
 
-    def _near(self, word: str) -> list[tuple[str, int]]:
+    def _similar(self, word: str) -> list[tuple[str, int]]:
         """Similar words with the same first letter, each with its number of errors."""
         allowed = 2 if len(word) >= _TWO_ERRORS else 1
         words = self._by_first.get(word[0], ())

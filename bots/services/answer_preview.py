@@ -16,8 +16,8 @@ from bots.services.answers import AnswerRequest, Outcome
 from identity.services import credits
 
 
-class _Silent:
-    """A listener that ignores the text, since nobody reads these answers while they are written."""
+class _NullListener:
+    """A listener that ignores the text, since nobody watches these answers being written."""
 
     def delta(self, text: str) -> None:
         pass
@@ -63,10 +63,10 @@ def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:
     """
     request, engine = replace(request, subject=None), request.engine
     if Capability.WRITE not in engine.capabilities:
-        return answers.answer(bot, request, _Silent())
+        return answers.answer(bot, request, _NullListener())
     max_cost = credits.MODEL_REPLY * engine.price
     with credits.charge(bot.client_id, cost=max_cost, reference=reference) as charge:
-        outcome = answers.answer(bot, request, _Silent())
+        outcome = answers.answer(bot, request, _NullListener())
         usage = outcome.trace.usage
         tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0
         charge.used = credits.price_of_tokens(tokens, price=engine.price) if tokens else 0

@@ -46,7 +46,7 @@ def of_operator() -> RemoteEncoder | None:
         settings.EMBEDDING_API_KEY,
         settings.EMBEDDING_MODEL,
         _gate(orjson.loads(stored)) if stored else PACKAGED.gate,
-        is_operators=True,
+        is_operator_url=True,
     )
 
 

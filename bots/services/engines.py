@@ -103,7 +103,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
         row.api_key,
         row.model,
         price=row.credits_per_1000_tokens,
-        is_operators=False,
+        is_operator_url=False,
         reads_pictures=row.reads_pictures,
         transcription_model=row.transcription_model,
     )

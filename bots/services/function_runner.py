@@ -117,7 +117,7 @@ class FunctionRunner:
         max_calls = self._max_calls or 1
         return tools.Toolbox(offered, call, self.refuse, max_calls, self._earlier_calls())
 
-    def _earlier_calls(self) -> tuple[tools.Done, ...]:
+    def _earlier_calls(self) -> tuple[tools.CompletedCall, ...]:
         rows = FunctionCall.objects.raw(_EARLIER_CALLS, [self._subject.message_id])
         calls = [_fail_if_interrupted(row) for row in rows]
         unfinished = {CallStatus.WAITING, CallStatus.RUNNING}
@@ -125,7 +125,7 @@ class FunctionRunner:
         for call in finished:
             self._count(call)
         return tuple(
-            tools.Done(call.function_name, json.dumps(call.arguments), result_of(call))
+            tools.CompletedCall(call.function_name, json.dumps(call.arguments), result_of(call))
             for call in finished
         )
 

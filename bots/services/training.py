@@ -111,7 +111,7 @@ def _split(document: Document) -> SplitDocument:
     """Read a document and split it into passages; too slow to run inside a transaction."""
     text = _read(document)
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
-    pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
+    pieces = chunking.chunk_whole_sections(text) if is_pair else chunking.chunk(text)
     if not pieces:
         raise ExtractError("empty", "The file has no text.")
     return SplitDocument(text, pieces)

@@ -160,7 +160,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
-            streaming_guardrail.with_usual_citations, prompting.citation_request,
+            streaming_guardrail.normalize_citations, prompting.citation_request,
             embedding.embed_query, csv_files.escape_formula,
         )
     },
@@ -169,7 +169,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     )},
     **{item: _in_english(item) for item in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_satisfied,
-        rule_based_summary.says_nothing, normalization.tokens, slot_filling.asks_something,
+        rule_based_summary.has_nothing_to_answer, normalization.tokens, slot_filling.asks_something,
     )},
     procedures.fill: lambda text: procedures.fill(text, {"order": text}),
     procedures.argument: lambda text: procedures.argument(text, {"order": text}),

@@ -152,7 +152,7 @@ def test_an_important_document_is_read_beside_the_best(limit: int) -> None:
 
 
 def test_important_documents_share_their_places_by_relevance() -> None:
-    places = search.IMPORTANT_PLACES
+    places = search.MAX_IMPORTANT_HITS
     texts = [f"Refund rule {'refund ' * n}" for n in range(places + 3)]
     chunks = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
     # A second passage of a document does not displace another document.

@@ -7,7 +7,7 @@ from unicodedata import category
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from bots.engine.tagging import Suggested
+from bots.engine.tagging import TagSuggestion
 from bots.language.normalization import normalize
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
@@ -97,7 +97,7 @@ class Tag(Shape):
     )
 
     @classmethod
-    def from_tagging(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
+    def from_tagging(cls, row: models.Tagging | TagSuggestion, **fields: Any) -> "Tag":
         """A conversation's tag, without the fields of the client's list."""
         return cls.copy_from(row, id=None, count=None, colour=None, **fields)
 
@@ -144,7 +144,7 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.from_tagging(row) for row in rows])
 
     @classmethod
-    def from_suggested(cls, suggested: Iterable[Suggested]) -> "Tags":
+    def from_suggested(cls, suggested: Iterable[TagSuggestion]) -> "Tags":
         return cls.model_construct(tags=[Tag.from_tagging(tag, source="ai") for tag in suggested])
 
 

@@ -30,7 +30,7 @@ _EXTENSIONS = {
 MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
 # For each type, the folder in the archive that contains the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
-# Types that the first entry of the archive states.
+# Types that the first entry of their archive names.
 _NAMED = (ODT, EPUB)
 _NAME_BYTES = 128
 _HEADER = re.compile(r"(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\n)*)+", re.ASCII)
@@ -59,16 +59,14 @@ def extension_of(mime_type: str) -> str:
 def sniff(head: bytes, file_name: str) -> str:
     """Detect the MIME type of a file by its first 8 KB.
 
-    The extension decides only where the content leaves several types open. Raises ExtractError if
-    the type is not supported or does not fit the extension, if the file is empty, or if it is a
+    The extension decides only if the content fits several types. Raises ExtractError if the type is
+    not supported or does not match the extension, if the file is empty, or if it is a
     password-protected Office file.
     """
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)
     if extension and named is None:
-        raise ExtractError(
-            "unsupported_type", (f"Files of type .{extension[:20]} aren't supported.")
-        )
+        raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} aren't supported.")
     if not head.strip():
         raise ExtractError("empty", "The file is empty.")
     if named in _OFFICE and head.startswith(_OLD_OFFICE):
@@ -81,7 +79,7 @@ def sniff(head: bytes, file_name: str) -> str:
         return named
     if detected == PLAIN and named == MAIL and _HEADER.match(encodings.rough(head)):
         return MAIL
-    # A Markdown, text or CSV file may start with a tag, but must not be a whole HTML page.
+    # A Markdown, text or CSV file may start with a tag, but not with a whole HTML page.
     if (
         detected == HTML
         and named != HTML
@@ -105,7 +103,7 @@ def _content_type(head: bytes, named: str | None) -> str:
         found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
         if not found and b"[Content_Types].xml" in head:
             found = list(_OFFICE)
-        if found:  # If several types fit, the name decides; the reader checks it.
+        if found:  # If several types fit, the extension decides; the reader checks it.
             return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
         raise ExtractError("unsupported_type", "This file type isn't supported.")

@@ -37,14 +37,16 @@ _CELLS = frozenset({"div", "p", "span"})
 _ITEMS = frozenset({"body", "main", "ul", "ol", "dl"})
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
-# Links of more characters may be a table of contents; an ordered list starts at a shorter number.
-_MAX_NUMBER = 6
+# The start number of an ordered list has at most this many digits.
+_MAX_START_DIGITS = 5
+# Links with fewer letters are not a table of contents.
+_MIN_CONTENTS_LETTERS = 7
 # A figure with its unit or currency: "18", "€ 18.50", "EUR 18", "18 euros", "9:30 - 12:00".
 _FIGURE = re.compile(r"(?:[A-Z]{3} ?)?[^\w\n]{0,3}\d[\d\W]{0,20}(?:[^\W\d]{1,6}\.?)?")
 # The number of a section or step.
 _ORDINAL = re.compile(r"(?:\d{1,3}\.){0,3}\d{1,3}[.)]?")
 _MAX_LABEL_WORDS = 12
-# A table of figures without markup for tables has at least this many columns.
+# A table of figures without table markup has at least this many columns.
 _MIN_GRID_COLUMNS = 3
 _NUMBERED = re.compile(r"\d{1,9}[.)]\s")
 # The maximum number of columns or rows that a cell of a table spans.
@@ -59,8 +61,8 @@ class Block(NamedTuple):
     is_item: bool = False
     # The text as the web page shows it, if it differs, or the label of a figure.
     shown: str = ""
-    # The element in which it stands beside others.
-    place: Any = None
+    # The element in which a figure and its label are siblings.
+    container: Any = None
 
 
 def read_html(path: Path) -> Content:
@@ -72,7 +74,7 @@ def read_html(path: Path) -> Content:
     # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
         aside.tag = "div"
-    blocks = [*labelled(blocks_of(tree))]
+    blocks = [*join_labels(blocks_of(tree))]
     main = trafilatura.extract(
         tree,
         include_comments=False,
@@ -89,7 +91,7 @@ def read_html(path: Path) -> Content:
 
 
 def visible_tree(text: str) -> Any:
-    """The element tree of a page, without what visitors do not see."""
+    """The element tree of a page, without the parts that visitors do not see."""
     html: Any = importlib.import_module("lxml.html")  # has no types
     # lxml refuses a str that declares an encoding.
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
@@ -118,28 +120,29 @@ def _end_head(tree: Any) -> None:
         body.insert(index, child)
 
 
-def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks that say something, with short ones that hold a figure joined to their labels.
+def join_labels(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Join figures to their labels, and drop blocks without letters or digits.
 
-    A figure under a heading is left alone, and the number of a section before its heading dropped.
+    A figure below a heading is labeled by the heading and stays single. The number of a section
+    before its heading is dropped.
     """
     listed = [block for block in blocks if any(map(str.isalnum, block.text))]
-    groups = [[*group] for _, group in groupby(listed, key=_place_of_label)]
+    groups = [[*group] for _, group in groupby(listed, key=_label_container)]
     above = ""
     for group, below in zip(groups, [*groups[1:], []], strict=False):
         figure = group[0] if len(group) == 1 and _is_figure(group[0]) else None
         if figure is None:
-            yield from _lines(group) if _place_of_label(group[0]) is not None else group
+            yield from _lines(group) if _label_container(group[0]) is not None else group
         elif above or not (below and below[0].level and _ORDINAL.fullmatch(figure.text)):
             yield figure._replace(shown=above)
         above = group[-1].text if group[-1].level else ""
 
 
-def _place_of_label(block: Block) -> Any:
-    """The place of a block that may be a figure or its label; None for all others."""
+def _label_container(block: Block) -> Any:
+    """The container of a block that may be a figure or its label; None for all others."""
     is_sentence = block.text.endswith((".", "!", "?", "…", "。")) and not _is_figure(block)
     is_short = len(block.text.split()) <= _MAX_LABEL_WORDS
-    return block.place if is_short and not is_sentence and not block.level else None
+    return block.container if is_short and not is_sentence and not block.level else None
 
 
 def _is_figure(block: Block) -> bool:
@@ -147,7 +150,7 @@ def _is_figure(block: Block) -> bool:
 
 
 def _lines(group: list[Block]) -> Iterator[Block]:
-    """Join figures to their labels: to those after them if a figure comes first."""
+    """Join figures to the labels before them, or after them if the group begins with a figure."""
     is_before = _is_figure(group[0])
     lines: list[list[Block]] = []
     for block in group:
@@ -167,7 +170,7 @@ def _lines(group: list[Block]) -> Iterator[Block]:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, so that texts compare equal despite spaces and markup."""
+    """The letters and digits of a text, for comparing texts regardless of spaces and markup."""
     return "".join(letter for letter in text if letter.isalnum())
 
 
@@ -191,14 +194,14 @@ def blocks_of(element: Any, *, is_item: bool = False) -> Iterator[Block]:
     is_whole = True
     for child in element:
         tag = child.tag if isinstance(child.tag, str) else ""
-        if tag and tag not in _SKIPPED and (tag in _BLOCKS or _holds_blocks(child)):
+        if tag and tag not in _SKIPPED and (tag in _BLOCKS or _contains_blocks(child)):
             yield from _joined(inline, element, is_item=is_item)
             inline, is_whole = [], False
             yield from _of_block(child, tag, is_item=is_item)
         elif tag and tag not in _SKIPPED:
             inline.append("\0" if tag == "br" else "".join(_words(child)))
         inline.append(child.tail or "")
-    yield from _joined(inline, _place(element) if is_whole else element, is_item=is_item)
+    yield from _joined(inline, _container(element) if is_whole else element, is_item=is_item)
 
 
 def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
@@ -233,29 +236,30 @@ def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
         if parent is not None and parent.tag == "ol" and not first.level:
             start = parent.get("start", "1").strip()
             before = int(item.xpath("count(preceding-sibling::li)"))
-            number = (int(start) if start.isdecimal() and len(start) < _MAX_NUMBER else 1) + before
+            is_valid = start.isdecimal() and len(start) <= _MAX_START_DIGITS
+            number = (int(start) if is_valid else 1) + before
             first = first._replace(text=f"{number}. {first.text}", shown=first.shown or first.text)
         yield first
     yield from blocks
 
 
-def _place(element: Any) -> Any:
-    """The element in which another stands beside others, however many frames are around it."""
+def _container(element: Any) -> Any:
+    """The nearest ancestor that has several children or is a body or list."""
     above = element.getparent()
     while above is not None and len(above) == 1 and above.tag not in _ITEMS:
         above = above.getparent()
     return above
 
 
-def _joined(inline: list[str], place: Any, *, is_item: bool) -> Iterator[Block]:
+def _joined(inline: list[str], container: Any, *, is_item: bool) -> Iterator[Block]:
     lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
     text = remove_strikethrough("\n".join(line for line in lines if line))
     if text:
-        yield Block(text, is_item=is_item, place=place)
+        yield Block(text, is_item=is_item, container=container)
 
 
 def _words(element: Any) -> Iterator[str]:
-    """The text of an element. A NUL stands for a <br>, since `clean` has removed all other NULs."""
+    """The text of an element, with NUL for <br>; `clean` has removed all other NULs."""
     if element.tag == "br":
         yield "\0"
     elif isinstance(element.tag, str) and element.tag not in _SKIPPED:
@@ -269,7 +273,7 @@ def _line(element: Any) -> str:
     return remove_strikethrough(" ".join("".join(_words(element)).replace("\0", " ").split()))
 
 
-def _holds_blocks(element: Any) -> bool:
+def _contains_blocks(element: Any) -> bool:
     return any(isinstance(below.tag, str) and below.tag in _BLOCKS for below in element.iter())
 
 
@@ -280,19 +284,19 @@ def _is_bold_heading(element: Any, text: str) -> bool:
 
 
 def _is_contents(element: Any, text: str) -> bool:
-    """Whether an element is mostly links to places within pages, like a table of contents."""
+    """Whether an element consists mostly of links to anchors, like a table of contents."""
     links = element.iterfind(".//a[@href]")
     leading = (link for link in links if "#" in link.get("href"))
     linked = "".join(_letters("".join(_words(link))) for link in leading)
-    return len(linked) > _MAX_NUMBER and 5 * len(linked) >= 4 * len(_letters(text))
+    return len(linked) >= _MIN_CONTENTS_LETTERS and 5 * len(linked) >= 4 * len(_letters(text))
 
 
 def _is_layout(table: Any) -> bool:
     """Whether a table only places blocks side by side."""
-    return any(_holds_more(cell) for cell in table.iter("td"))
+    return any(_has_layout_content(cell) for cell in table.iter("td"))
 
 
-def _holds_more(cell: Any) -> bool:
+def _has_layout_content(cell: Any) -> bool:
     below = [child.tag for child in cell.iter() if child is not cell]
     return any(tag in _BLOCKS for tag in below if isinstance(tag, str)) and len(below) > 1
 
@@ -320,7 +324,7 @@ def _rows(table: Any) -> Iterator[Block]:
 def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
     """The tags, the texts by column and the shown text of each row.
 
-    The text of a cell fills all columns and rows that it spans; the shown text has it once.
+    The text of a cell fills all columns and rows that it spans; the shown text contains it once.
     """
     spanning: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
@@ -341,9 +345,9 @@ def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
 
 
 def _grid_of_figures(element: Any) -> list[dict[int, str]]:
-    """The rows of a table that styles alone make of an element; [] if it is none.
+    """The rows of an element that only styles make a table; [] if it is not one.
 
-    Its children are the cells: names of columns, then rows of a name and figures.
+    Its children are the cells: the names of the columns, then rows of a name and figures.
     """
     if (element.text or "").strip() or any(map(_is_no_cell, element)):
         return []

@@ -6,9 +6,8 @@ from collections import Counter
 from bots.language import known_words
 from bots.language.normalization import UNSPACED
 
-# Frequent words of each language. They tell the language of a page, since the language detector
-# cannot be used in the child process that runs the parsers, and words that are glued together from
-# words that are only long.
+# Frequent words of each language. They distinguish glued words from long words, and identify the
+# language of a page: the child process that runs the parsers cannot use the language detector.
 _FREQUENT = {
     code: frozenset(listed.split())
     for code, listed in {
@@ -29,23 +28,23 @@ _FREQUENT = {
         "vi": "và của là không có được cho các người một này để với trong bạn những từ đã khi",
     }.items()
 }
-# The minimum number of them within words that tells a language.
+# At least this many of them within words identify a language.
 _MIN_WITHIN = 3
-# Shorter words are not judged: even one that consists of known words may be a word.
+# Shorter words are not checked: even if they consist of known words, they may be words themselves.
 _MIN_LETTERS = 16
-# Words of more letters exist only in languages that write compounds as one word. With marks between
-# them, such as commas, they may be a list of words of _MAX_LISTED letters on average. In languages
-# without a list of known words, nothing else tells glued words. More letters are not looked at.
+# Longer words exist only in languages that write compounds as one word. With marks inside, such as
+# commas, they may be a list of words of _MAX_LISTED letters on average. In languages without a list
+# of known words, nothing else identifies glued words. Only this many letters are checked.
 _MAX_LETTERS, _MAX_LISTED, _COMPOUNDING = 45, 10, frozenset({"de", "nl"})
-# The longest Vietnamese word has 7 letters. Words without accents may be foreign.
+# Vietnamese words have at most 7 letters. Longer words without accents may be foreign.
 _MAX_VIETNAMESE = 12
-# A word that is glued consists of at least this many words, of this many letters on average: words
-# of fewer letters are found in names of chemicals, fewer words in compounds.
+# A glued word consists of at least this many words, with at least this many letters on average:
+# names of chemicals contain shorter words, compounds fewer.
 _MIN_WORDS, _MIN_MEAN = 4, 3
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 # Matches where a token is split into words: at a dash, and in "createChat", which is code. German
-# nouns begin with a capital, also if they are glued to the word before.
+# nouns begin with a capital even if they are glued to the word before.
 _BREAK = re.compile(r"[-–—/]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 _GERMAN_BREAK = re.compile(r"[-–—/]")
 _NUMBER_WITHIN = re.compile(r"[^\W\d_]\d+[^\W\d_]")
@@ -53,9 +52,9 @@ _NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 def language_of(text: str) -> str:
-    """The language of a page by its frequent words; English if it cannot be told.
+    """The language of a page by its frequent words; English if it cannot be identified.
 
-    If none of them is separated, they are looked for within the words.
+    If no frequent word stands alone, they are looked for within words.
     """
     text = text.lower()
     words = Counter(text.split())
@@ -72,7 +71,7 @@ def language_of(text: str) -> str:
 
 
 def is_glued(line: str, language: str) -> bool:
-    """Whether a line has a word that is several words without spaces between them."""
+    """Whether a line contains words without spaces between them."""
     split = _GERMAN_BREAK.split if language == "de" else _BREAK.split
     tokens = (token for token in line.split() if len(token) >= _MAX_VIETNAMESE)
     return any(
@@ -97,9 +96,10 @@ def _is_glued_word(word: str, language: str) -> bool:
 
 
 def _is_sentence(text: str, language: str, *, has_number: bool) -> bool:
-    """Whether a text consists of as many known words as a sentence, with a frequent word or a
-    number among them ("Room12costs89euros")."""
-    # For each end: the fewest words and unknown letters up to it, and minus the frequent words.
+    """Whether a text without spaces ("Room12costs89euros") contains as many known words as a
+    sentence, with a frequent word or a number among them."""
+    # For each position: the minimum number of words and unknown letters before it, and the negative
+    # number of frequent words among them.
     best = [(0, -has_number)]
     for end in range(1, len(text) + 1):
         count, frequent = best[end - 1]

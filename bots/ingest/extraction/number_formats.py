@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
-# The formats that a file gives by number only, without their text; dates get the ISO form.
+# The formats to which a file refers by number only; dates get the ISO form.
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "0", 4: "0.00", 5: "0", 6: "0", 7: "0.00", 8: "0.00", 9: "0%",
     10: "0.00%", 37: "0", 38: "0", 39: "0.00", 40: "0.00", 45: "mm:ss", 46: "[h]:mm:ss",
@@ -39,7 +39,7 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _ELAPSED_PART = re.compile(r'"([^"]*)"|\\(.)|\[?(h+|m+|s+)\]?', re.IGNORECASE)
 _DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
 EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
-# The number that stands for the last possible date, 9999-12-31.
+# The number of the last possible date, 9999-12-31.
 _LAST_DAY = 2_958_465
 
 

@@ -189,7 +189,7 @@ def read_epub(path: Path) -> Content:
             if b"\x00" in data[:_HEAD_BYTES]:
                 raise ExtractError("encrypted", "The e-book is protected.")
             tree = html.visible_tree(clean(data.decode("utf-8", "replace")))
-            sections += html.sections(html.labelled(html.blocks_of(tree)), title)
+            sections += html.sections(html.join_labels(html.blocks_of(tree)), title)
         return Content(title, sections)
 
 
@@ -206,5 +206,5 @@ def read_mail(path: Path) -> Content:
     text = clean(encodings.decode(body.get_payload(decode=True), body.get_content_charset() or ""))
     if body.get_content_type() == "text/plain":
         return Content(title, text_headings.sections(text), warning)
-    blocks = html.labelled(html.blocks_of(html.visible_tree(text)))
+    blocks = html.join_labels(html.blocks_of(html.visible_tree(text)))
     return Content(title, html.sections(blocks, title), warning)

@@ -52,10 +52,10 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # The maximum number of characters of a heading.
 _MAX_HEADING = 120
-# A page with more bytes of drawing operators is a plan or a map.
+# A page with a longer content stream, in bytes, is a plan or a map.
 _MAX_CONTENT = 500_000
 # If this many lines in a row, or more than this share of a page's lines, lack spaces, the page is
-# not read without them.
+# skipped.
 _GLUED_PARAGRAPH, _MAX_GLUED_SHARE = 3, 0.25
 # The maximum number of pages, or ranges of pages, that a warning lists.
 _MAX_NAMED = 12
@@ -102,10 +102,10 @@ def read_pdf(path: Path) -> Content:
 def _readable(
     pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
 ) -> tuple[list[list[Line]], str]:
-    """Empty the pages that have no spaces between words, and drop single lines that have none.
+    """Empty the pages whose words are not separated by spaces, and drop other lines without spaces.
 
-    Returns the pages, and a warning about what could not be read well, "" if there is nothing.
-    Raises ExtractError if spaces are missing on all pages that have text.
+    Returns the pages, and a warning about what could not be read well, if anything. Raises
+    ExtractError if spaces are missing on all pages that have text.
     """
     numbers = range(len(pages))
     empty = {n for n in numbers if not pages[n]}
@@ -130,7 +130,7 @@ def _readable(
         ),
     )
     warning = " ".join(
-        f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
+        f"{len(found)} of {len(pages)} pages {what} ({_page_list(found)})."
         for found, what in missing
         if found
     )
@@ -138,7 +138,7 @@ def _readable(
 
 
 def _spaced_lines(lines: list[Line]) -> list[Line]:
-    """The lines that have spaces; none if the page lacks spaces in a paragraph or more."""
+    """The lines that have spaces; none if the page lacks spaces in a whole paragraph or more."""
     language = language_of(" ".join(line.text for line in lines))
     glued = [is_glued(line.text, language) for line in lines]
     longest = max((len([*run]) for is_run, run in groupby(glued) if is_run), default=0)
@@ -147,8 +147,8 @@ def _spaced_lines(lines: list[Line]) -> list[Line]:
     return [line for line, is_without in zip(lines, glued, strict=True) if not is_without]
 
 
-def _named(found: Collection[int]) -> str:
-    """The numbers of pages as a text, such as "pages 2, 5-9"."""
+def _page_list(found: Collection[int]) -> str:
+    """The page numbers for a warning, such as "pages 2, 5-9"."""
     runs: list[list[int]] = []
     for number in sorted(found):
         if runs and runs[-1][-1] == number - 1:
@@ -161,10 +161,9 @@ def _named(found: Collection[int]) -> str:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """Rewrite the file with empty pages in place of damaged pages.
+    """Rewrite the file if pdf_oxide could not read it well, with empty pages for damaged ones.
 
-    Returns the new file and the indexes of the damaged pages. The new file is None if the original
-    is to be read as it is.
+    Returns the new file, None if the original can be used, and the indexes of the damaged pages.
     """
     import pypdf  # noqa: PLC0415  only the child process loads parsers
 
@@ -206,10 +205,8 @@ def _can_be_unpacked(page: Any) -> bool:
 
 
 def _is_drawing(reader: Any, number: int) -> bool:
-    """Whether a page draws so much that it is a plan or a map.
-
-    Reading all lines that it draws would take too much memory.
-    """
+    """Whether a page draws so much that it is a plan or a map, whose lines would take too much
+    memory."""
     content = reader.pages[number].get_contents() if number < len(reader.pages) else None
     return content is not None and len(content.get_data()) > _MAX_CONTENT
 
@@ -228,7 +225,7 @@ def _pages(
 ) -> Iterator[tuple[list[Line], pdf_layout.Rules]]:
     """Yield the visible text of each page with its positions, and the page's drawn rules.
 
-    Adds pages that cannot be unpacked to `damaged`.
+    Adds pages that cannot be decoded to `damaged`.
     """
     visible_text = pdf_visibility.VisibleText(reader, document)
     total = 0
@@ -243,7 +240,7 @@ def _pages(
         spans = pdf_spaces.with_spaces(document, number, spans)
         lines = pdf_layout.pieces(spans, rules)
         lines = [
-            line.with_text(_LIGATURE.sub(_letters, clean(remove_strikethrough(line.text))))
+            line.with_text(_LIGATURE.sub(_decomposed, clean(remove_strikethrough(line.text))))
             for line in lines
         ]
         total += sum(len(line.text) for line in lines)
@@ -253,7 +250,7 @@ def _pages(
 
 @contextmanager
 def _decoding_errors() -> Iterator[list[str]]:
-    """Collect errors of unpacking, which pdf_oxide only logs before it continues."""
+    """Collect decoding errors, which pdf_oxide only logs before it continues."""
     found: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
@@ -265,7 +262,7 @@ def _decoding_errors() -> Iterator[list[str]]:
         logger.removeHandler(handler)
 
 
-def _letters(ligature: re.Match[str]) -> str:
+def _decomposed(ligature: re.Match[str]) -> str:
     return normalize("NFKC", ligature[0])
 
 
@@ -279,7 +276,7 @@ def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop the top and bottom lines that pages share, even if the numbers in them differ."""
+    """Drop running headers and footers, even if the numbers in them differ."""
     for edge in (max, min):
         rows = [_row_at_edge(lines, edge) for lines in pages]
         shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
@@ -323,8 +320,8 @@ def _text_of(row: Sequence[Line]) -> str:
 def _is_running(shape: str, count: int, pages: int) -> bool:
     """Whether top or bottom lines of the same shape are running headers or footers.
 
-    A shape has `#` in place of each number. A shape on few pages may be the header of a chapter,
-    but counts only if it ends in a number.
+    A shape has `#` in place of each number. A shape on at most half of the pages, such as the
+    header of a chapter, counts only if it ends in a number.
     """
     if shape == "#" or _PRINTED.match(shape):
         return True

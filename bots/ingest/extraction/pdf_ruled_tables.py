@@ -7,7 +7,7 @@ from typing import NamedTuple
 from bots.ingest.extraction.document import table_lines
 from bots.ingest.extraction.pdf_layout import ALIGNED, MAX_RULE, MIN_RULE, Line, Rules
 
-# Each cell may be compared with every other; a page with more cells is read without them.
+# Each cell may be compared with every other; on a page with more cells, tables are ignored.
 _MAX_CELLS = 1_000
 
 
@@ -29,7 +29,7 @@ class _Cell(NamedTuple):
 
 
 def with_rows(lines: Sequence[Line], drawn: Rules) -> list[Line]:
-    """Put one line in place of each row of the ruled tables."""
+    """Replace the lines in each row of the ruled tables with one line."""
     cells: dict[_Cell, list[Line]] = {}
     for line in lines if drawn.upright else ():
         cell = _cell_of(line, drawn)
@@ -52,7 +52,7 @@ def _cell_of(line: Line, drawn: Rules) -> _Cell | None:
     right = min((x for x in xs if x >= line.end - ALIGNED), default=None)
     if left is None or right is None:
         return None
-    # A rule that begins further right underlines a text, or belongs to a cell beside it.
+    # A rule that begins further right underlines a text, or belongs to the next cell.
     ys = [y for y, low, high in drawn.level if low <= left + MAX_RULE and high >= left + MIN_RULE]
     bottom = max((y for y in ys if y < line.middle), default=None)
     top = min((y for y in ys if y > line.middle), default=None)
@@ -64,7 +64,7 @@ def _tables(cells: Iterable[_Cell]) -> Iterator[list[_Cell]]:
     others = set(cells)
     while others:
         table = [others.pop()]
-        for cell in table:  # grows meanwhile
+        for cell in table:  # grows in the loop
             near = set(filter(cell.touches, others))
             table += near
             others -= near
@@ -72,9 +72,9 @@ def _tables(cells: Iterable[_Cell]) -> Iterator[list[_Cell]]:
 
 
 def _rows(cells: Mapping[_Cell, Sequence[Line]]) -> list[Line]:
-    """The rows of a table, in which a cell across several rows or columns is in each.
+    """The rows of a table; a cell that spans rows or columns is repeated in each.
 
-    A single row or column is no table, but a frame around text: it has no rows.
+    A single row or column is a frame around text, which has no rows.
     """
     lefts = _edges(cell.left for cell in cells)
     tops = _edges(cell.top for cell in cells)
@@ -88,7 +88,7 @@ def _rows(cells: Mapping[_Cell, Sequence[Line]]) -> list[Line]:
         columns = range(left, max(left + 1, bisect(lefts, cell.right - MAX_RULE)))
         text = " ".join(part.text.strip() for part in parts)
         for row in range(min(top, bisect(tops, cell.bottom + MAX_RULE)), top + 1):
-            # A cell across all columns is written once.
+            # A cell that spans all columns is written once.
             for column in columns if len(columns) < len(lefts) else columns[:1]:
                 rows[row][column] = f"{rows[row].get(column, '')} {text}".strip()
         firsts[top] += parts
@@ -107,7 +107,7 @@ def _rows(cells: Mapping[_Cell, Sequence[Line]]) -> list[Line]:
 
 
 def _edges(positions: Iterable[float]) -> list[float]:
-    """The different positions, in order."""
+    """The distinct positions in order; positions within MAX_RULE count as one."""
     found: list[float] = []
     for position in sorted(positions):
         if not found or position - found[-1] > MAX_RULE:

@@ -1,6 +1,7 @@
-"""Finds the spaces of a PDF page that are not drawn, by the gaps between its letters.
+"""Corrects the spaces in the text of a PDF page by the gaps between its letters.
 
-pdf_oxide joins words that a file places one by one, and tears words whose letters are placed so.
+pdf_oxide joins words that a file places one by one, and splits words whose letters it places one by
+one.
 """
 
 from bisect import bisect_left
@@ -12,16 +13,16 @@ from statistics import median_low
 from typing import Any
 
 # In multiples of the font size: a gap is a space if it is at least _WIDER wider than the usual gap
-# between the letters of its word, and at least _JUMP wider than every gap that is no space.
-# A space that is not drawn is none if its gap differs by at most _SAME from the usual gap.
+# between the letters of its word, and at least _JUMP wider than every gap that is not a space.
+# A space that is not drawn is removed if its gap differs by at most _SAME from the usual gap.
 _WIDER, _JUMP, _SAME = 0.1, 0.08, 0.04
-# In points: how far a letter may be from where its text begins.
+# In points: how far to the left of its span the first letter may begin.
 _TOLERANCE = 0.5
 
 
 @dataclass(frozen=True)
 class SpacedText:
-    """A span of pdf_oxide with spaces added."""
+    """A span of pdf_oxide with corrected spaces."""
 
     text: str
     bbox: Any
@@ -30,9 +31,9 @@ class SpacedText:
 
 
 def with_spaces(document: Any, number: int, spans: Sequence[Any]) -> Sequence[Any]:
-    """Put the spaces of a page where its letters are as far apart as words.
+    """Add spaces where letters are as far apart as words, and remove spaces inside words.
 
-    Spaces that are drawn stay. Rotated text is left as it is.
+    Drawn spaces and rotated text are left unchanged.
     """
     if not any(map(_is_misfit, spans)):
         return spans
@@ -56,14 +57,14 @@ def _right(letter: Any) -> float:
 
 
 def _is_misfit(span: Any) -> bool:
-    """Whether a span is wider or narrower than its letters and spaces."""
+    """Whether a span that is not rotated is wider or narrower than its letters and spaces."""
     difference = abs(span.bbox[2] - sum(span.char_widths))
     return bool(span.bbox == span.page_bbox and difference >= _WIDER * span.bbox[3] > 0)
 
 
 def _spaced(span: Any, rows: dict[int, list[Any]], after_space: set[int]) -> Any:
     drawn = span.text.split()
-    whole = _untorn(_letters(span, drawn, rows), span.bbox[3], after_space)
+    whole = _rejoin(_letters(span, drawn, rows), span.bbox[3], after_space)
     words = [part for word in whole for part in _parts(word, span.bbox[3])]
     if not words or [len(word) for word in words] == [len(word) for word in drawn]:
         return span
@@ -78,7 +79,7 @@ def _spaced(span: Any, rows: dict[int, list[Any]], after_space: set[int]) -> Any
 
 
 def _letters(span: Any, words: Sequence[str], rows: dict[int, list[Any]]) -> list[list[Any]]:
-    """The letters of each word of a span; none if the page does not show them in this order."""
+    """The letters of each word of a span; none if the page has other letters there."""
     row = rows.get(round(span.bbox[1]), [])
     first = bisect_left(row, span.bbox[0] - _TOLERANCE, key=_left)
     text = "".join(words)
@@ -97,12 +98,12 @@ def _letters(span: Any, words: Sequence[str], rows: dict[int, list[Any]]) -> lis
     return []
 
 
-def _untorn(words: Sequence[list[Any]], size: float, after_space: set[int]) -> Sequence[list[Any]]:
+def _rejoin(words: Sequence[list[Any]], size: float, after_space: set[int]) -> Sequence[list[Any]]:
     """Join the words that are as close to each other as letters, without a drawn space."""
     gaps = [_gap(left, right, size) for left, right in pairwise(chain(*words))]
     usual = median_low(gaps) if gaps else 0.0
     if usual >= _WIDER:
-        return words  # The usual gap may be that between words of a letter each.
+        return words  # If all words have one letter, the usual gap is that between words.
     joined: list[list[Any]] = []
     for word in words:
         is_torn = (
@@ -122,7 +123,7 @@ def _gap(left: Any, right: Any, size: float) -> float:
 
 
 def _parts(word: Sequence[Any], size: float) -> list[list[Any]]:
-    """Split the letters of a word where the gap between two of them is a space."""
+    """Split a word where the gap between two letters is a space."""
     gaps = [_gap(left, right, size) for left, right in pairwise(word)]
     if not gaps:
         return [list(word)]

@@ -1,4 +1,4 @@
-"""The readers of files, one for each type; they return the title and sections of a file."""
+"""The readers of files, one for each type."""
 
 import csv
 import io

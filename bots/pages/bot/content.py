@@ -1,4 +1,4 @@
-"""The pages of a bot's content: the list of all content, adding content, and a page per item."""
+"""The pages of a bot's content: the list, the page for adding content, and a page for each item."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -71,7 +71,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str, int]], int]:
-    """The kind and id of each row on one page of the list, latest change first, and the total
+    """The kinds and ids of the rows on one page of the list, latest change first, and the total
     number of rows."""
     document_rows = Document.objects.filter(bot=bot, web_url=None)
     sites = WebUrl.objects.filter(bot=bot)
@@ -97,7 +97,7 @@ def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str
 
 
 def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
-    """The documents and websites with these kinds and ids, in the same order."""
+    """The documents and websites with these kinds and ids, in order."""
     keys = list(keys)
     ids = {name: [pk for kind, pk in keys if kind == name] for name in ("document", "website")}
     document_rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
@@ -137,7 +137,7 @@ def _answer_counts(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
 
 
 def _item(bot: Bot, row: Any, answer_counts: dict[tuple[str, int], int]) -> dict[str, Any]:
-    """What the list shows for a document or website."""
+    """The list item of a document or website, for the template."""
     if isinstance(row, WebUrl):
         kind, link, name = "website", "admin:bots_bot_website", row.url
         key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
@@ -212,10 +212,10 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 
 
 def _related_content(row: Document) -> dict[str, Any]:
-    """What the page says about other documents.
+    """The context about other documents.
 
-    For a written answer: a document that may contradict it. For a document that expires: which of
-    its questions other documents still answer, and which would be lost.
+    For a written answer: a document that may contradict it. For a document that expires: the
+    questions that other documents still answer, and those that would be lost.
     """
     if states.is_busy(row):
         return {}

@@ -1,4 +1,4 @@
-"""What the pages of one bot share: their tabs, and how their forms are saved."""
+"""The common parts of a bot's pages: the tabs, the permission checks, and the saving of forms."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -24,12 +24,12 @@ def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
     """The tabs of a bot's pages that the viewer may open; `is_done`: the tab's setup is done."""
     is_manager = may(page, request, "manage")
-    is_known = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
+    has_content = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
         bot.customer_info_fields or prompt_versions.find_current(bot.pk)
     )
     candidates = [
-        ("content", gettext("Content"), "bots_bot_content", is_known, True),
+        ("content", gettext("Content"), "bots_bot_content", has_content, True),
         ("look", gettext("Appearance"), "bots_bot_look", bool(bot.welcome_message),
          may(page, request, "train")),
         ("behaviour", gettext("Behavior"), "bots_bot_behaviour", has_behaviour,
@@ -78,11 +78,10 @@ def bind_forms(
     *,
     then: str | None = None,
 ) -> tuple[dict[str, Part], HttpResponse | None]:
-    """The forms to show, by name, and a redirect if the request submitted a form that was saved.
+    """The forms to show, by name, and a redirect to `then` or the same page if a form was saved.
 
-    Only forms that are needed and that the viewer may submit are shown. The redirect leads to
-    `then` or to the same page; it is None if no form was saved. The forms edit `subject`: the bot,
-    or one of its documents or websites.
+    Only forms that are needed and that the viewer may submit are shown. The redirect is None if no
+    form was saved. The forms edit `subject`: the bot, or one of its documents or websites.
     """
     parts, shown, by = dict[str, Part](), list[str](), viewer(request)
     for name, form in forms.items():

@@ -33,49 +33,47 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The entered hosts and the result of `_twins`, separated by commas.
-
-        People may paste whole URLs.
-        """
+        """The entered hosts (or hosts of URLs) and `_www_variants`, separated by commas."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
-        self.unsafe = [
+        self.insecure = [
             host
             for part, host in hosts.items()
             if part.lower().startswith("http://") and host not in LOOPBACK
         ]
-        self.twins = self._twins({*hosts.values()})
-        return ",".join([*hosts.values(), *self.twins])
+        self.variants = self._www_variants({*hosts.values()})
+        return ",".join([*hosts.values(), *self.variants])
 
-    def _twins(self, hosts: set[str]) -> list[str]:
-        """The twins of newly added hosts: the same hosts with `www.` added or removed.
+    def _www_variants(self, hosts: set[str]) -> list[str]:
+        """The newly added hosts with `www.` added or removed.
 
-        A host that was stored before gets no twin, so a twin that somebody removed stays removed.
+        Hosts that were stored before are skipped, so a variant that somebody removed stays removed.
         """
         stored = {*self.bot.allowed_domain.split(",")}
         all_hosts = stored | hosts
         new = (host for host in sorted(hosts - stored) if f"*.{host}" not in all_hosts)
-        return [twin for twin in map(_twin, new) if twin and twin not in all_hosts]
+        variants = map(_www_variant, new)
+        return [variant for variant in variants if variant and variant not in all_hosts]
 
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)
-        if self.twins:
+        if self.variants:
             words = gettext("%(saved)s. Also added: %(hosts)s")
-            saved = words % {"saved": saved, "hosts": ", ".join(self.twins)}
-        if not self.unsafe:
+            saved = words % {"saved": saved, "hosts": ", ".join(self.variants)}
+        if not self.insecure:
             return saved
         words = gettext(
             "%(saved)s. The chat won't appear on http:// pages. Use https for: %(hosts)s"
         )
-        return words % {"saved": saved, "hosts": ", ".join(self.unsafe)}
+        return words % {"saved": saved, "hosts": ", ".join(self.insecure)}
 
     def is_warning(self, result: Any) -> bool:
-        return bool(self.unsafe)
+        return bool(self.insecure)
 
 
 def _host_of(pasted: str) -> str:
-    """The host of a pasted URL; input that has no host is returned unchanged, and the service
-    refuses it."""
+    """The host of a pasted URL; input without a host is returned unchanged, for the service to
+    refuse."""
     try:
         host = urlsplit(pasted if "://" in pasted else f"//{pasted}").hostname
     except ValueError:
@@ -83,7 +81,7 @@ def _host_of(pasted: str) -> str:
     return host or pasted
 
 
-def _twin(host: str) -> str:
+def _www_variant(host: str) -> str:
     """The host without its `www.`, or with `www.` if it has only two labels; otherwise empty."""
     if host.startswith("www.") and host.count(".") > 1:
         return host.removeprefix("www.")

@@ -102,7 +102,7 @@ class ProceduresForm(BotForm):
         try:
             return procedures.update(bot, body=Procedures(procedures=entered), by=by)
         except Invalid as refused:
-            # The error refers to a field of the API; the form's fields have other names.
+            # The error names a field of the API; the form's fields have other names.
             *_, position, part = refused.errors[0]["loc"]
             msg = refused.errors[0]["msg"]
             raise Invalid.field(f"{part}_{rows[position]}", msg=msg) from refused

@@ -1,4 +1,4 @@
-"""A bot's pages Appearance, Behavior and Quality, and the preview of its widget."""
+"""A bot's Appearance, Behavior and Quality pages, and the preview of its widget."""
 
 from typing import Any
 
@@ -123,7 +123,7 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The widget's chat panel with the bot's configuration, for the preview next to the forms."""
+    """The preview next to the forms: the widget's chat panel with the bot's configuration."""
     requested = request.GET.get("language", "")
     language = (
         requested if requested in languages_of(bot, bot.welcome_message) else bot.default_language

@@ -9,7 +9,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_noop
 
-from bots.engine.tagging import KnownTag, Suggested
+from bots.engine.tagging import KnownTag, TagSuggestion
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, unique
 from chats.models import (
@@ -153,7 +153,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         return _update_names(locked, changed=bool(removed or new))
 
 
-def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
+def add_suggested(chat: Conversation, *, suggested: Sequence[TagSuggestion]) -> list[Tagging]:
     """Add tags that an engine suggested, until the chat has `MAX_TAGS`; return all tags of the
     chat."""
     confidence = {tag.name: tag.confidence for tag in suggested}

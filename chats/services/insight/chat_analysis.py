@@ -16,7 +16,7 @@ from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.extractive import ExtractiveEngine
 from bots.engine.sentences import statements
 from bots.engine.sentiment import Sentiment
-from bots.engine.tagging import KnownTag, Suggested
+from bots.engine.tagging import KnownTag, TagSuggestion
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
 from bots.engine.types import Line
 from bots.language import detection
@@ -67,7 +67,7 @@ def summarise(
         return current() or _new_summary(chat, made_since, key_id)
 
 
-def propose_tags(chat: Conversation) -> list[Suggested]:
+def propose_tags(chat: Conversation) -> list[TagSuggestion]:
     """Tags that fit the chat and that it does not have yet, best first. Nothing is stored."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
@@ -86,7 +86,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
         confident = (
             [tag for tag in proposed if tag.confidence >= STORED_FROM]
             if work.uses_model
-            else tagging.clear(proposed)
+            else tagging.clear_winner(proposed)
         )
         return tags.add_suggested(chat, suggested=confident)
 
@@ -246,7 +246,7 @@ def _paid_work(
 
 def _proposed_tags(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
-) -> list[Suggested]:
+) -> list[TagSuggestion]:
     existing_keys = {key_of(row.name) for row in tags.for_chat(chat)}
     known_tags = tags.vocabulary(chat)
     if work.uses_model:
@@ -259,7 +259,7 @@ def _proposed_tags(
     return [tag for tag in proposed if key_of(tag.name) not in existing_keys]
 
 
-def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[Suggested]:
+def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[TagSuggestion]:
     """A model's tags without duplicates, ordered by confidence. Known tags get the client's
     spelling, and at most `MAX_NEW_TAGS` new tags are kept."""
     spelling = {key_of(tag.name): tag.name for tag in known_tags}
@@ -273,7 +273,7 @@ def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[Suggested
             continue
         new_count += key not in spelling
         if key in spelling or new_count <= MAX_NEW_TAGS:
-            tags.append(Suggested(spelling.get(key, name), confidence[key]))
+            tags.append(TagSuggestion(spelling.get(key, name), confidence[key]))
     tags.sort(key=lambda tag: -tag.confidence)
     return tags[:MAX_TAGS]
 

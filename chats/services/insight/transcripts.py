@@ -79,7 +79,7 @@ def _line(row: Message, *, is_rated_poor: bool) -> Line:
     if row.sender_type == SenderType.CUSTOMER:
         return Line("customer", text)
     # A bot's message that no engine wrote is a canned reply, so it is not an answer.
-    is_bots = row.sender_type == SenderType.BOT
-    is_canned = is_bots and not (row.receipt or {}).get("engine")
+    is_from_bot = row.sender_type == SenderType.BOT
+    is_canned = is_from_bot and not (row.receipt or {}).get("engine")
     is_answer = not is_rated_poor and not is_canned
-    return Line("assistant", text, is_answer=is_answer, is_bots=is_bots)
+    return Line("assistant", text, is_answer=is_answer, is_from_bot=is_from_bot)
