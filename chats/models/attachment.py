@@ -42,5 +42,5 @@ class Attachment(TenantModel):
 
     @staticmethod
     def url_prefix() -> str:
-        """What every signed URL of an attachment begins with."""
+        """The prefix of every signed URL."""
         return f"{settings.PUBLIC_URL.rstrip('/')}{ATTACHMENT_PATH}"

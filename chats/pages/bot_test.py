@@ -77,8 +77,7 @@ class Finding:
 
     @property
     def will_change(self) -> bool:
-        """Whether the correction's state will change by itself: a golden run does not hold it
-        back."""
+        """Whether the correction's state will change by itself: no golden run holds it back."""
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property

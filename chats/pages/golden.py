@@ -345,7 +345,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Passed"), ordering="passed")
     def shown_passed(self, run: GoldenRun) -> str:
-        """How many of the questions asked so far passed."""
+        """How many of the questions asked so far have passed."""
         counts = {"done": run.passed, "total": len(run.results)}
         return gettext("%(done)s of %(total)s") % counts if run.results else "–"
 

@@ -130,7 +130,7 @@ class QuestionGroupAdmin(TenantAdmin):
         icon="edit",
     )
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form for the right answer. Once the bot has learned it, it is asked again."""
+        """The form for the right answer. The bot is asked again once it has learned the answer."""
         group: QuestionGroup = self.row(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 

@@ -48,8 +48,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """The form for the right answer to a question. Afterwards, people of the client get to the
-        bot's test page, and platform staff to the list."""
+        """The form for the right answer to a question. Saving it redirects the client's people to
+        the bot's test page, platform staff to the list."""
         if not self.has_train_permission(request):
             raise PermissionDenied
         rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)

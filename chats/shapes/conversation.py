@@ -394,7 +394,7 @@ class ChatsQuery(Page):
 
 class ChatCounts(Shape):
     """The number of conversations in each view of the desk, each at most 10,000. Each description
-    names the filters with which *Get Chats* lists the view."""
+    names the *Get Chats* filters that list the view."""
 
     mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
     unassigned: int = Field(

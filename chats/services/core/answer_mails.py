@@ -12,7 +12,7 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# A visitor whom an answer has not reached after this time is taken to have left the website.
+# If an answer has not reached the visitor by then, they have left the website.
 WAIT = timedelta(minutes=3)
 # Per company. It limits abuse: anybody can register a company and enter any address as a
 # customer's.

@@ -29,8 +29,8 @@ class ChannelSender(Protocol):
         """Ask the customer to rate an ended chat."""
 
     def forget(self, customer: Customer) -> Sequence[str]:
-        """Delete what providers reported about a customer; return the providers' ids of the
-        customer."""
+        """Delete what providers reported about a customer; return the customer's ids at the
+        providers."""
 
 
 class ChannelFields(TypedDict, total=False):

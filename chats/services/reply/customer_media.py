@@ -56,7 +56,7 @@ def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
 
 
 def enqueue_transcription(chat: LockedConversation, message: Message) -> None:
-    """Enqueue a job that transcribes a customer's voice notes to which the bot does not reply."""
+    """Enqueue the transcription of voice notes, if the message is a customer's and has any new."""
     if message.sender_type == SenderType.CUSTOMER and _untranscribed(message):
         jobs.enqueue(
             "chats.transcribe_message", client_id=chat.client_id, message_id=str(message.pk)

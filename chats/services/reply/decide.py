@@ -243,7 +243,7 @@ INVALID_VALUE_REPLIES = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
 }  # fmt: skip
-# The handover reasons with which the bot asks for a customer-info field.
+# The reasons for handovers that may include the question for a customer-info field.
 _ASKS_AT = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
@@ -371,8 +371,8 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
 
 def ask_next(decision: Decision, facts: Facts) -> Decision:
     """Add the question for the next customer-info field to an answer, a handover or the thanks for
-    a value, unless the customer has just not answered such a question. If they ignored the question
-    for a text field that may be asked again, the receipt records that."""
+    a value, unless the customer has just left such a question unanswered. If they ignored it, and
+    it is for a text field and may be repeated, the receipt records that."""
     info, asked = facts.info, facts.info.asked
     match decision:
         case Answer():

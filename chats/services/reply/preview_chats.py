@@ -34,7 +34,7 @@ class PreviewOff(ApiError):
 
 class NotAPreview(ApiError):
     code, status = "not_a_preview", 409
-    detail = "This is a customer's conversation: nobody can write as the customer."
+    detail = "This is a customer's conversation, so you can't write as the customer."
 
 
 def open_preview(
