@@ -114,7 +114,7 @@ class Conversation(Shape):
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(
-        description="The number of the customer's messages no agent has read."
+        description="The number of the customer's messages that no agent has read."
     )
     message_count: int = Field(
         description="The number of messages, without internal notes and the welcome.",

@@ -48,7 +48,8 @@ def lacks_credits(chat: Conversation) -> bool:
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
     """`lacks_credits` for a chat that the caller may see; 404 for any other.
 
-    For a public key, a lack is cached for a second, because every visitor's message is checked.
+    For a public key, a lack of credits is cached for a second, because every message of every
+    visitor is checked.
     """
     public_key = caller.key.pk if caller.key and caller.is_public_key else None
     if public_key and _lacking_until.get(public_key, 0) > time.monotonic():

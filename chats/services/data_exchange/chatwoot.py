@@ -1,7 +1,7 @@
 """Converts an export of Chatwoot's API (conversations and messages as JSON) to the portable form.
 
-Ids are derived from the row's id and time in Chatwoot, so each run gives the same. Channels other
-than the web widget become `api`, because their providers are not connected to this platform.
+Ids are derived from the row's id and time in Chatwoot, so they are the same in each run. Channels
+other than the web widget become `api`, because their providers are not connected to this platform.
 """
 
 import hashlib

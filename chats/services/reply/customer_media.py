@@ -1,5 +1,5 @@
-"""Gives a customer's pictures and voice notes to the model, to look at and to transcribe, if the
-model can do so and the client allows it (`read_attachments`).
+"""Gives a customer's pictures and voice notes to the model, if it can read them and the client
+allows it (`read_attachments`).
 
 A transcript is stored with its voice note, for the bot, the agents and searches.
 """

@@ -209,8 +209,8 @@ def _info(
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
     """The names of the fields that the bot has asked for, and of those whose question the customer
-    ignored, once for each time. All chats of the customer with the bot count; in a preview, only
-    this chat."""
+    ignored, with an entry for each time. All chats of the customer with the bot count; in a
+    preview, only this chat."""
     rows = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )

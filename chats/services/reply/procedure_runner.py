@@ -54,8 +54,7 @@ class Waiting:
     name: str
     version: str
     at: int = 0
-    # The known values by the names of their steps, and the ids of the calls made by the names of
-    # their functions.
+    # The known values, by the step's name, and the ids of calls made, by the function's name.
     values: dict[str, Any] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
     # The kind of step that waits.
@@ -115,7 +114,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
 def start(
     message: Message, procedure: ReadyProcedure, subject: Subject, *, trace: Trace | None = None
 ) -> Decision:
-    """Run a procedure from its first step. `trace` is of the model that chose it, if one did."""
+    """Run a procedure from its first step. `trace`: of the model, if a model chose it."""
     waiting = Waiting(procedure.name, procedure.version)
     return _Run(message, procedure, waiting, subject, trace=trace).run()
 

@@ -78,7 +78,7 @@ def publish_reply(
     waited = timezone.now() - message.created_at
     metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
     if is_dropped:
-        log.info("reply to %s dropped: the chat changed hands, or has another reply", message.pk)
+        log.info("reply to %s dropped: replied already, or the chat changed hands", message.pk)
         transaction.on_commit(ReplyStream(message.pk).reset)
 
 

@@ -29,7 +29,7 @@ MAX_TEXT = 4_000
 # Replies with function calls, which are left out because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
 # Imported answers and results of calls, which are left out because they do not come from the bot's
-# content, so the bot cannot lose them when it changes.
+# content, so changes of the content cannot affect them.
 _NOT_FROM_CONTENT = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )
