@@ -66,13 +66,13 @@ def set_up() -> tuple[list[str], Any]:
     call_command("migrate", verbosity=0)
     from bots.testing import make_bot  # noqa: PLC0415
     from chats.models import Conversation  # noqa: PLC0415
-    from chats.services.desk.feed_limits import OF_PERSON  # noqa: PLC0415
+    from chats.services.desk.feed_limits import MAX_PER_PERSON  # noqa: PLC0415
     from identity.testing import make_client, make_key, make_person  # noqa: PLC0415
 
     client = make_client("Bench")
     key = make_key(client, "secret", make_bot(client).pk)
     chat = key.post("/ai/client/chat", {}).json()["id"]
-    people = [make_person(client) for _ in range(-(-STREAMS // OF_PERSON))]
+    people = [make_person(client) for _ in range(-(-STREAMS // MAX_PER_PERSON))]
     tokens = [person.headers["Authorization"] for person in people]
     return tokens, (key, Conversation.objects.get(pk=chat))
 

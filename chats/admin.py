@@ -10,10 +10,10 @@ from chatplatform.admin_base import TenantAdmin, column, link
 from chats.models import Feedback, Summary, SummaryJob, Thumb
 from chats.pages import conversations, customers, golden, names, question_groups, replays
 from chats.pages.list_filters import (
-    GivenFilter,
     ListsWithoutPreviews,
-    RatedChatBeganFilter,
-    RatedFilter,
+    RatedAtFilter,
+    RatedChatStartedFilter,
+    RatingTargetFilter,
     StarsFilter,
 )
 
@@ -29,7 +29,7 @@ class ConversationRowsAdmin(ListsWithoutPreviews):
     @column(gettext_lazy("Conversation"))
     def who(self, row: Any) -> SafeString:
         chat = row.conversation
-        return link("admin:chats_conversation_change", chat.pk, names.who_of(chat))
+        return link("admin:chats_conversation_change", chat.pk, names.chat_customer_name(chat))
 
 
 @admin.register(Feedback)
@@ -39,7 +39,7 @@ class FeedbackAdmin(ConversationRowsAdmin):
     )  # fmt: skip
     more_columns = ("rating", "thumb", "conversation")
     list_filter = (
-        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
+        StarsFilter, RatingTargetFilter, RatedAtFilter, RatedChatStartedFilter, "thumb", "resolved",
         "conversation__bot",
     )  # fmt: skip
     codes = frozenset({"reason"})

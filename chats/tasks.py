@@ -120,8 +120,8 @@ def group_questions(*, bot_id: int) -> None:
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Enqueue jobs that ask the bot again the questions that a document was written for."""
-    taught_answers.request_learned(document_id)
+    """Enqueue jobs that ask the bot again the questions for which a document was written."""
+    taught_answers.request_after_training(document_id)
 
 
 @job(

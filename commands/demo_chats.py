@@ -343,7 +343,7 @@ class DemoChat:
         self.has_knowledge_gap = self.has_knowledge_gap or decision.receipt.decision in NO_ANSWER
         return is_answer
 
-    def _reply(self, question: Message, decision: publishing.Spoken) -> None:
+    def _reply(self, question: Message, decision: publishing.ReplyDecision) -> None:
         paid = credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
         receipt = replace(decision.receipt, credits=paid).to_json()
         reply = publishing.render(question, decision)

@@ -22,7 +22,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from chats.services.desk.feed_limits import OF_PERSON
+from chats.services.desk.feed_limits import MAX_PER_PERSON
 from drills.hostile_crowd import crowd
 from drills.platform import DemoShop, demo_shop, wait_until
 from drills.test_client_moves import PASSWORD, Company
@@ -139,7 +139,7 @@ def connections(
 def check_held(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Check that all connections were accepted, but only so many feeds as a person may have."""
     if wanted["said"].endswith("\r\n\r\n"):
-        assert found["first"] == {"200": OF_PERSON, "429": wanted["count"] - OF_PERSON}
+        assert found["first"] == {"200": MAX_PER_PERSON, "429": wanted["count"] - MAX_PER_PERSON}
         assert "200" not in found["closed"], "an open feed was closed"
     else:
         assert found["first"] == {"none": wanted["count"]}

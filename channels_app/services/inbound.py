@@ -181,7 +181,7 @@ def _receive(
     if referral := item.metadata.get("referral"):
         channel_updates.note_referral(chat, referral)
     may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
-    is_quiet = not item.content.text and channel_context.is_quiet(message.metadata)
+    is_quiet = not item.content.text and channel_context.needs_no_reply(message.metadata)
     if may_reply and is_answered and not is_quiet:
         outbox.enqueue_read_receipt(chat)
         outbox.enqueue_typing(chat, is_typing=True)

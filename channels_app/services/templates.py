@@ -155,7 +155,7 @@ def _header(chat: Conversation | None, header: MessageContent | None, kind: str)
     found: dict[str, Any] = {}
     if header and header.url and chat:
         (found,) = attachments.resolve_links(chat, [header], field="header")
-    elif header and header.url and not header.url.startswith(("/", Attachment.address())):
+    elif header and header.url and not header.url.startswith(("/", Attachment.url_prefix())):
         found = header.model_dump(mode="json", exclude_none=True)
     if not found or found["type"] != kind:
         needed = f"a file of the type {kind}, with its URL," if kind else "no file"

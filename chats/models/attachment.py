@@ -35,12 +35,12 @@ class Attachment(TenantModel):
         return self.file_name
 
     @staticmethod
-    def link_to(attachment_id: str) -> str:
-        """A signed URL that opens the file for a day; no other credential is needed."""
+    def signed_url(attachment_id: str) -> str:
+        """A URL that opens the file for a day without any other credential."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
-        return f"{Attachment.address()}{attachment_id}?signature={signature}"
+        return f"{Attachment.url_prefix()}{attachment_id}?signature={signature}"
 
     @staticmethod
-    def address() -> str:
-        """The beginning of every link to an attachment."""
+    def url_prefix() -> str:
+        """The prefix of every signed URL."""
         return f"{settings.PUBLIC_URL.rstrip('/')}{ATTACHMENT_PATH}"

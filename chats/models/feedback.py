@@ -14,7 +14,7 @@ class Thumb(models.TextChoices):
 
 
 class Feedback(TenantModel):
-    """A customer's rating of a conversation, in stars, or of a message, in stars or by thumb.
+    """A customer's rating of a conversation (stars) or of a message (stars or a thumb).
 
     A conversation and each of its messages have at most one rating.
     """

@@ -8,12 +8,12 @@ from identity.models import TenantModel, User
 
 
 class PushSubscription(TenantModel):
-    """A browser in which a user gets push notifications even if the inbox is closed. The
-    subscription ends with the sign-in that created it."""
+    """A browser in which a user gets push notifications even if the inbox is closed. It ends with
+    the sign-in that created it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="push_subscriptions")
-    # The sign-in that created the subscription, by the id that all its tokens share.
+    # The id shared by all tokens of the sign-in that created the subscription.
     sign_in = models.UUIDField()
     endpoint = models.CharField(max_length=1000, unique=True)
     # The browser's encryption keys, in URL-safe Base64.

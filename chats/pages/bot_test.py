@@ -58,7 +58,7 @@ class Finding:
 
     @property
     def is_learned(self) -> bool:
-        """Whether the bot has learned the correction, so that it can answer from it."""
+        """Whether the bot can answer from the correction: it is trained and published."""
         document = self.correction
         return (
             document is not None
@@ -69,7 +69,7 @@ class Finding:
     @property
     def is_open(self) -> bool:
         """Whether the form is open: it has an error, or this is the newest reply, the bot had no
-        answer, and the reply was neither corrected nor regenerated."""
+        answer, and nobody has corrected or regenerated the reply."""
         if self.form is not None and self.form.errors:
             return True
         is_untouched = self.correction is None and self.today is None
@@ -77,14 +77,13 @@ class Finding:
 
     @property
     def will_change(self) -> bool:
-        """Whether the correction's state will change by itself; not if a golden run holds it
-        back."""
+        """Whether the correction's state will change by itself: no golden run holds it back."""
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
     def held_words(self) -> SafeString | str:
-        """The text that says whether a golden run holds the correction back or still tests it, with
-        a link to the run; empty if there is no run."""
+        """Whether a golden run holds the correction back or still tests it, as text with a link to
+        the run; empty if there is no run."""
         return states.held_words(self.correction) if self.correction.run_id else ""
 
 
@@ -105,7 +104,8 @@ class BotTestPages(TenantAdmin):
     def try_bot(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
     ) -> HttpResponse:
-        """The page of a preview: the bot's answers, their sources, and forms to correct them."""
+        """The page of a preview: the bot's answers with their sources, and forms to correct
+        them."""
         by = viewer(request)
         bot, chat = self._preview(request, bot_id, chat_id)
 
@@ -126,8 +126,7 @@ class BotTestPages(TenantAdmin):
     def keep_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Add the question that was answered correctly as a golden question that expects the same
-        source."""
+        """Add a correctly answered question as a golden question that expects the same source."""
         bot, _, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         if request.method == "POST":
             sources = [item["title"][:300] for item in reply.citations]
@@ -144,8 +143,7 @@ class BotTestPages(TenantAdmin):
     def fix_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Save the right answer. The page asks the bot again once the bot has learned the
-        answer."""
+        """Save the right answer. Once the bot has learned it, the page asks the bot again."""
         bot, chat, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         url = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
 
@@ -165,8 +163,8 @@ class BotTestPages(TenantAdmin):
     def answer_now(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Show what the bot would answer today next to an earlier answer. A model's tokens are
-        charged."""
+        """Show what the bot would answer today next to an earlier answer. Charges the tokens of a
+        model."""
         bot, chat, reply, _ = self._answer(request, bot_id, chat_id, message_id)
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
@@ -187,14 +185,14 @@ class BotTestPages(TenantAdmin):
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
         rows = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
-        previews = rows.filter(conversations.may_be_seen_by(by))
+        previews = rows.filter(conversations.visible_to_user(by))
         return bot, get_object_or_404(previews, pk=chat_id) if chat_id else None
 
     def _answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> tuple[Bot, Any, Message, Message]:
-        """The bot, its preview, an answer in the preview and its question; 403 for people who may
-        not teach the bot."""
+        """The bot, its preview, an answer in the preview and its question; 403 without the right to
+        teach the bot."""
         if not self.has_teach_permission(request):
             raise PermissionDenied
         bot, chat = self._preview(request, bot_id, chat_id)
@@ -211,7 +209,7 @@ class BotTestPages(TenantAdmin):
         form: AskForm | None = None,
         changes: dict[uuid.UUID, dict[str, Any]] | None = None,
     ) -> HttpResponse:
-        """The page. `changes` are new values for the fields of findings, by the answer's id."""
+        """The page. `changes` override fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = frame.tabs(self, request, bot, "test")
         if chat:
@@ -231,8 +229,8 @@ class BotTestPages(TenantAdmin):
 
 
 def _state(chat: Conversation) -> dict[str, Any]:
-    """Whether an answer is being written, whether the bot may still answer, and why the chat was
-    handed over."""
+    """Whether a reply is coming, whether the bot may still answer, and why the chat was handed
+    over."""
     last = Message.objects.filter(conversation=chat).order_by("-seq").first()
     asked = last if last and last.sender_type == SenderType.CUSTOMER else None
     return {
@@ -274,16 +272,15 @@ def _findings(
 
 
 def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerForm:
-    """The form for a right answer. It has no `autofocus`, because the field for the next question
-    has one."""
+    """The form for the right answer, without `autofocus`: the next question's field has it."""
     form = AnswerForm(data, initial=written_answers.initial(bot, question), prefix=str(pk))
     del form.fields["answer"].widget.attrs["autofocus"]
     return form
 
 
 def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
-    """The document with the correction, by the id of the answer that was just corrected; empty if
-    the query string does not contain both ids."""
+    """The document that corrects an answer, by the answer's id; empty unless the query string
+    contains both ids."""
     try:
         fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:

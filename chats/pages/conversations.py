@@ -26,9 +26,9 @@ from chats.pages import names, search_excerpts, transcripts
 from chats.pages.bot_test import BotTestPages
 from chats.pages.list_filters import (
     AnsweredByFilter,
-    BeganFilter,
     HandoffFilter,
     ListsWithoutPreviews,
+    StartedFilter,
     WaitingFilter,
 )
 from chats.pages.single_questions import SingleQuestionPages
@@ -64,7 +64,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     list_display = ("who", "last_words", "state", "channel_icon", "client", "bot", "latest_at")
     list_display_links = ("who",)
     list_filter = (
-        "status", "assign_type", "priority", WaitingFilter, BeganFilter, AnsweredByFilter,
+        "status", "assign_type", "priority", WaitingFilter, StartedFilter, AnsweredByFilter,
         HandoffFilter, "channel", "bot",
     )  # fmt: skip
     chat_path = ""
@@ -90,7 +90,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
 
     @column(gettext_lazy("Customer"))
     def who(self, row: Conversation) -> str:
-        return names.who_of(row)
+        return names.chat_customer_name(row)
 
     @column(gettext_lazy("Latest message"))
     def last_words(self, row: Any) -> SafeString | str:
@@ -146,9 +146,9 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "icon": "inbox", "is_primary": True,
         }]  # fmt: skip
         return {
-            "title": names.who_of(chat),
+            "title": names.chat_customer_name(chat),
             "actions": actions if is_own else [],
-            "blocked": names.block_of(chat.customer),
+            "blocked": names.block_text(chat.customer),
             "chat": chat,
             "part": transcripts.part_of(
                 chat, before=int(before) if before.isdecimal() and len(before) < 9 else None

@@ -128,7 +128,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             "title": self.who(row),
             "customer": row,
             "channels": self.channels(row),
-            "blocked": names.block_of(row),
+            "blocked": names.block_text(row),
             # In a template, `attributes.items` would be the customer's attribute named "items", if
             # there is one.
             "attributes": list(row.attributes.items()),
@@ -221,7 +221,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         row = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            erasing.ask(Principal(row.client, user=viewer(request)), row.pk)
+            erasing.request(Principal(row.client, user=viewer(request)), row.pk)
             messages.success(
                 request, gettext("%(name)s is being deleted.") % {"name": self.who(row)}
             )
@@ -248,4 +248,6 @@ class CustomerAdmin(ListsWithoutPreviews):
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)
-        run_each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))
+        run_each(
+            request, rows, lambda row: erasing.request(Principal(row.client, user=by), row.pk)
+        )

@@ -1,4 +1,4 @@
-"""The site's pages of golden questions and their runs."""
+"""The site's pages for golden questions and their runs."""
 
 from typing import Any, ClassVar
 
@@ -45,7 +45,7 @@ _SOURCES = [
 # The maximum number of documents that a run's page links to.
 _SHOWN = 50
 _PUBLISH = gettext_lazy("Publish anyway")
-_SURE = gettext_lazy("Some answers got worse. Publish these changes anyway?")
+_CONFIRM_PUBLISH = gettext_lazy("Some answers got worse. Publish these changes anyway?")
 
 
 # The maximum number of messages that may follow a question on the form; the API allows more.
@@ -57,11 +57,11 @@ _PLACEHOLDERS = {
 }
 
 
-class OfBotForm(ServiceForm):
+class BotChoiceForm(ServiceForm):
     bot = forms.TypedChoiceField(label=gettext_lazy("Bot"), coerce=int)
 
 
-class QuestionForm(OfBotForm):
+class QuestionForm(BotChoiceForm):
     question = forms.CharField(label=gettext_lazy("Question"), max_length=300)
     expected_source = forms.CharField(
         label=gettext_lazy("Expected source"),
@@ -155,11 +155,11 @@ def _split(text: str, separator: str) -> list[str]:
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
-class CollectForm(OfBotForm):
+class CollectForm(BotChoiceForm):
     source = forms.ChoiceField(label=gettext_lazy("Import from"), choices=_SOURCES)
 
 
-class RunForm(OfBotForm):
+class RunForm(BotChoiceForm):
     threshold = ScaledField(
         unit=0.01, min_value=0, max_value=100, required=False,
         label=gettext_lazy("Minimum confidence to test (%)"),
@@ -197,7 +197,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button(gettext_lazy("New question"), permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
-        """The form to add a golden question and what its answer must contain."""
+        """The form for a new golden question."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenQuestionDto(**data)
@@ -250,7 +250,7 @@ class GoldenQuestionAdmin(TenantAdmin):
     def _page(
         self,
         request: HttpRequest,
-        form_class: type[OfBotForm],
+        form_class: type[BotChoiceForm],
         act: Any,
         title: str,
         label: str,
@@ -258,7 +258,7 @@ class GoldenQuestionAdmin(TenantAdmin):
         template: str = "admin/form_page.html",
     ) -> HttpResponse:
         client = viewer(request).client
-        # A link to this page may fill in the form.
+        # A link to this page may prefill the form.
         form = form_class(request.POST or None, initial=request.GET.dict())
         form.offer("bot", list(bots.names(client).items()))
 
@@ -271,7 +271,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    """Filters runs by the outcome of the changes that they tested."""
+    """Filters runs by what became of the changes they tested."""
 
     title, parameter_name = gettext_lazy("changes"), "outcome"
 
@@ -300,7 +300,7 @@ class GoldenRunAdmin(TenantAdmin):
     actions_detail = ("publish_run", "discard_run")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The fields to show on a run's page, without optional fields that have no value."""
+        """The fields of a run's page, without those that are optional and empty."""
         has_value = {
             "error": obj and obj.error,
             "asked": obj and self.is_under_way(obj),
@@ -316,8 +316,8 @@ class GoldenRunAdmin(TenantAdmin):
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons of a run that holds changes back; no buttons for any other run. Content can
-        be discarded, but instructions cannot."""
+        """Only a run that holds changes back has buttons. Content can be discarded, instructions
+        cannot."""
         run: Any = self.get_object(request, unquote(str(object_id)))
         if run is None or run.shown_outcome != GoldenOutcome.HELD:
             return []
@@ -356,7 +356,7 @@ class GoldenRunAdmin(TenantAdmin):
     @column(gettext_lazy("Tested changes"))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
         """Links to what the run tests."""
-        return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
+        return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tested(run)]) or "–"
 
     @column(gettext_lazy("Now failing"))
     def shown_broke(self, run: GoldenRun) -> SafeString | str:
@@ -396,7 +396,7 @@ class GoldenRunAdmin(TenantAdmin):
 
         return self.confirm_page(
             request, act, title=_PUBLISH, button=_PUBLISH,
-            intro=format_html("{}<br>{}", _SURE, self.shown_tried(run)),
+            intro=format_html("{}<br>{}", _CONFIRM_PUBLISH, self.shown_tried(run)),
         )  # fmt: skip
 
     @button(gettext_lazy("Discard"), url_path="discard", permissions=["train"], icon="delete")
@@ -423,7 +423,7 @@ class GoldenRunAdmin(TenantAdmin):
         )  # fmt: skip
 
     @admin.action(description=_PUBLISH, permissions=["train"])
-    @confirm_action(_SURE)
+    @confirm_action(_CONFIRM_PUBLISH)
     def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
         by = viewer(request)
         run_each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
@@ -434,11 +434,11 @@ def _held(run: GoldenRun) -> QuerySet[Document]:
     return publish_gate.held().filter(bot=run.bot_id, run_id=run.pk)
 
 
-def _tried(run: GoldenRun) -> list[str]:
-    """What a run tests, as links: either its instructions or its first `_SHOWN` documents.
+def _tested(run: GoldenRun) -> list[str]:
+    """Links to what a run tests: its instructions, or its first `_SHOWN` documents.
 
-    If other runs hold back newer changes to these documents, links to those runs follow. Last come
-    the numbers of further documents and of deleted documents, which have no link.
+    The documents are followed by links to other runs that hold back newer changes to them, and by
+    the numbers of further and of deleted documents, without links.
     """
     if run.prompt:
         words = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}

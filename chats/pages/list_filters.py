@@ -35,9 +35,9 @@ def _client(request: HttpRequest) -> Client | None:
 
 class ListsWithoutPreviews(TenantAdmin):
     """The base class of pages whose lists, searches and choices leave out the team's previews. The
-    page of a single row may show a preview that the person may see."""
+    page of a single row shows a preview if the person may see it."""
 
-    # Leads from the rows to their conversation; None if they have none.
+    # The lookup from a row to its conversation; None if rows have no conversation.
     chat_path: ClassVar[str | None] = "conversation__"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -47,7 +47,7 @@ class ListsWithoutPreviews(TenantAdmin):
             return self.listed(rows)
         if self.chat_path is None:
             return rows
-        return rows.filter(conversations.may_be_seen_by(viewer(request), path=self.chat_path))
+        return rows.filter(conversations.visible_to_user(viewer(request), path=self.chat_path))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -61,8 +61,7 @@ class ListsWithoutPreviews(TenantAdmin):
         return reply
 
     def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """The values that the template of a row's page needs in addition to the row's fields; empty
-        unless overridden."""
+        """More values for the template of a row's page; none unless overridden."""
         return {}
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -83,7 +82,7 @@ class FixedFilter(ABC, SimpleListFilter):
 
     @abstractmethod
     def condition(self, request: HttpRequest, value: str) -> Q | None:
-        """The condition for an option; None for any other value, so that nothing is filtered."""
+        """The condition for an option; None (no filter) for any other value."""
 
 
 class HandoffFilter(FixedFilter):
@@ -110,8 +109,8 @@ class AnsweredByFilter(FixedFilter):
 
 
 class WaitingFilter(FixedFilter):
-    """Filters by how long customers have waited within business hours, relative to the client's
-    target. Offered only in lists of one client."""
+    """Filters by how long customers have waited in business hours, compared with the client's
+    target. Offered only in lists of a single client."""
 
     title, parameter_name = gettext_lazy("waiting"), "waiting"
     options: ClassVar = {
@@ -134,8 +133,8 @@ class WaitingFilter(FixedFilter):
         return waited(client, timezone.now())
 
 
-class BeganFilter(FixedFilter):
-    """Filters by the start of the conversation, like the reports: in whole days of the client's
+class StartedFilter(FixedFilter):
+    """Filters by when the conversation started, like the reports: in whole days of the client's
     time zone, including today."""
 
     title, parameter_name = gettext_lazy("started"), "began"
@@ -155,13 +154,13 @@ class BeganFilter(FixedFilter):
         return Q(**{f"{self.column}__gte": datetime.combine(first, time(), zone)})
 
 
-class RatedChatBeganFilter(BeganFilter):
-    """Filters ratings by when their conversations began."""
+class RatedChatStartedFilter(StartedFilter):
+    """Filters ratings by when their conversations started."""
 
     column = "conversation__created_at"
 
 
-class GivenFilter(FixedFilter):
+class RatedAtFilter(FixedFilter):
     """Filters by when the rating was given."""
 
     title, parameter_name = gettext_lazy("rated"), "given"
@@ -172,7 +171,7 @@ class GivenFilter(FixedFilter):
         return Q(created_at__gte=since) if value == "day" else None
 
 
-class RatedFilter(FixedFilter):
+class RatingTargetFilter(FixedFilter):
     """Filters by what was rated: a conversation or a single answer. Reports count only ratings of
     conversations."""
 

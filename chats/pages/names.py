@@ -39,7 +39,7 @@ def channel_name(channel: str) -> str:
     return gettext(CHANNELS[channel][0])
 
 
-def who_of(chat: Conversation) -> str:
+def chat_customer_name(chat: Conversation) -> str:
     """The name of a conversation's customer."""
     return customer_name(
         chat.customer, location=chat.location, channel=chat.channel, began=chat.created_at
@@ -53,8 +53,9 @@ def customer_name(
     channel: str | None = None,
     began: datetime | None = None,
 ) -> str:
-    """The customer's name, email address or phone number. If none is known, "Visitor" with the
-    location or channel, and the time `began` or else the time when the customer was created."""
+    """The customer's name, email address or phone number. If none is known: "Visitor" with the
+    location or else the channel, and the time `began` or else the time of the customer's
+    creation."""
     known = customer.name or customer.email or customer.phone
     if known:
         return known
@@ -66,9 +67,8 @@ def customer_name(
     return f"{gettext('Visitor')} · {', '.join(filter(None, (origin, time)))}"
 
 
-def block_of(customer: Customer) -> str:
-    """The text that says that a customer is blocked, with the end of the block if it has one; empty
-    if they are not blocked."""
+def block_text(customer: Customer) -> str:
+    """A text that says that a customer is blocked and until when; empty if they are not."""
     until = customer.blocked_until
     if not until or not customer.is_blocked:
         return ""
@@ -79,7 +79,7 @@ def block_of(customer: Customer) -> str:
 
 
 def state_of(chat: Conversation) -> tuple[str, str]:
-    """The state of a conversation: a code, which determines the color, and a name."""
+    """The state of a conversation: a code, which selects the color, and a name."""
     if chat.is_preview:
         return "preview", gettext("Test")
     if chat.status != Status.OPEN:
@@ -94,5 +94,5 @@ def state_of(chat: Conversation) -> tuple[str, str]:
 
 
 def ended_by(chat: Conversation) -> str:
-    """A text that says who ended a conversation; empty if it has not ended."""
+    """Who ended a conversation, as text; empty if it has not ended."""
     return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""

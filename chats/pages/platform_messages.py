@@ -1,4 +1,4 @@
-"""The settings page with the company's own texts for the platform's messages to customers."""
+"""The settings page on which a company rewrites the platform's messages to customers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from chats.services.core import platform_message_texts
 from chats.shapes.platform_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, show, submitted_values
 
-# The messages of each form, with labels for the people who write the texts.
+# The messages of each form, with their labels.
 GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "small_talk": (
         gettext_lazy("Small talk"),
@@ -83,8 +83,8 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 def _form(
     data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
 ) -> ServiceForm:
-    """The form for a group's messages in one language. If a field is empty, customers get the
-    platform's text, which is the field's placeholder."""
+    """The form for a group's messages in one language. For an empty field, customers get the
+    platform's text, which is the placeholder."""
     fields, initial = dict[str, forms.Field](), dict[str, str]()
     for name, label in GROUPS[group][1].items():
         default = (words[name].default or {}).get(language.partition("-")[0], "")

@@ -1,4 +1,4 @@
-"""The site's pages of unanswered questions: list them, answer them, ask the bot again."""
+"""The site's pages for unanswered questions: list and answer them, and ask the bot again."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _COLORS: dict[str, str] = {
 
 
 class AnsweredFilter(admin.SimpleListFilter):
-    """Filters by status; by default, answered questions are left out."""
+    """Filters by status; leaves out answered questions by default."""
 
     title, parameter_name = gettext_lazy("status"), "state"
 
@@ -67,8 +67,7 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_detail = ("add_answer", "ask_again")
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
-        """Whether to show a column. Only people who may train bots see the column that links to the
-        form for an answer."""
+        """Whether to show a column. Only people who may train bots see `next_step`."""
         may_show = name != "next_step" or self.has_train_permission(request)
         return may_show and super()._is_useful_column(request, name)
 
@@ -113,9 +112,10 @@ class QuestionGroupAdmin(TenantAdmin):
     @column(gettext_lazy("Conversations"))
     def chats(self, row: QuestionGroup) -> SafeString:
         shown = question_groups.questions_of(row).order_by("-id")[:_MAX_SHOWN]
-        asked = [item.message for item in shown]
-        lines = [(link(_CHAT, row.conversation_id, names.who_of(row.conversation)), row.text[:300])
-                 for row in asked]  # fmt: skip
+        lines = []
+        for message in (item.message for item in shown):
+            name = names.chat_customer_name(message.conversation)
+            lines.append((link(_CHAT, message.conversation_id, name), message.text[:300]))
         return format_html_join("", "<p>{}: {}</p>", lines)
 
     def is_under_way(self, row: Any) -> bool:
@@ -139,8 +139,7 @@ class QuestionGroupAdmin(TenantAdmin):
             try:
                 answered = taught_answers.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
-                # If the bot can answer now, asking it again marks the question as answered, which
-                # takes it off the list.
+                # If the bot can answer by now, asking it again takes the question off the list.
                 taught_answers.request_again(group)
                 raise written_answers.exists_already(exc) from exc
             messages.success(

@@ -1,4 +1,4 @@
-"""The site's pages of replays."""
+"""The site's pages for replays."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -86,7 +86,7 @@ class ReplayAdmin(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A replay's page, with the changed replies next to the originals for a person to judge."""
+        """A replay's page, with the changed replies next to the originals."""
         row = self.row(request, object_id)
         shown = (ReplayChange.GAINED, ReplayChange.LOST, ReplayChange.CHANGED)
         context = {
@@ -119,8 +119,8 @@ class ReplayAdmin(TenantAdmin):
 
 
 def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
-    """The template's values for the replies with this change. If the query string has the id of a
-    reply, only later replies are listed."""
+    """The template's values for the replies with this change, after the one whose id is in the
+    query string, if any."""
     rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
     found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
     turns = [ReplayedReplyDto.from_row(item) for item in found[:_SHOWN]]
@@ -132,8 +132,8 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
-    """The link to the form that adds the question as a golden question. The expected source is
-    filled in from today's reply or, if the answer was lost, from the original reply."""
+    """The link to the form that adds the question as a golden question. The expected source is that
+    of today's reply or, if the answer was lost, of the original."""
     answer = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_MAX_CHARS]}
     source = {"expected_source": answer.sources[0][:_MAX_CHARS]} if answer.sources else {}

@@ -10,13 +10,13 @@ from django.utils.safestring import SafeString
 from chats.models import Conversation, Message
 from chats.services.desk import inbox
 
-# The maximum number of characters in an excerpt before the first match, and altogether.
+# The maximum number of characters of an excerpt before the first match, and in total.
 _CHARS_BEFORE, _MAX_CHARS = 40, 160
 
 
 def attach(chats: Iterable[Conversation], q: str) -> None:
-    """Set `search_excerpt` on each conversation that has a message with all words of `q`. It is an
-    excerpt of the newest such message."""
+    """Set `search_excerpt`, from the newest message that contains all words of `q`, on each
+    conversation that has such a message."""
     terms, by_id = inbox.terms_of(q), {chat.pk: chat for chat in chats}
     if not terms or not by_id:
         return
@@ -35,7 +35,7 @@ def highlighted(text: str, terms: list[str]) -> SafeString:
     pattern = re.compile("|".join(map(re.escape, terms)), re.IGNORECASE)
     first = pattern.search(text)
     start = max(first.start() - _CHARS_BEFORE, 0) if first else 0
-    if start and first:  # The excerpt starts at a whole word if one starts before the match.
+    if start and first:  # start at a whole word, if one begins before the match
         start = text.find(" ", start, first.start()) + 1 or start
     excerpt = text[start : start + _MAX_CHARS]
     parts, end = [], 0

@@ -1,5 +1,4 @@
-"""The site's pages of single unanswered questions, which are not grouped: the list, and the form
-for an answer."""
+"""The site's pages for ungrouped unanswered questions: the list, and the form for an answer."""
 
 import uuid
 from contextlib import suppress
@@ -49,8 +48,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """The form for the right answer to a question. Saving it redirects people of the client to
-        the bot's test page, and platform staff to the list."""
+        """The form for the right answer to a question. Saving it redirects the client's people to
+        the bot's test page, platform staff to the list."""
         if not self.has_train_permission(request):
             raise PermissionDenied
         rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
@@ -79,8 +78,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def _messages(self, request: HttpRequest) -> QuerySet[Message]:
-        """The messages that the person may see: the messages of their client. Platform staff see
-        the messages of the chosen client or, if none is chosen, of all clients."""
+        """The messages that the person may see: those of their client. Platform staff see those of
+        the chosen client or, if none is chosen, of all clients."""
         by = viewer(request)
         if by.is_superuser:
             chosen = navigation.chosen_client(request)

@@ -78,7 +78,7 @@ def with_calls(rows: QuerySet[Message]) -> QuerySet[Any]:
 def _message(chat: Conversation, row: Message) -> Line:
     name = row.sender_name
     if row.sender_type == SenderType.CUSTOMER:
-        name = name or names.who_of(chat)
+        name = name or names.chat_customer_name(chat)
     name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic message")}.get(
         row.sender_type, gettext("Agent")
     )

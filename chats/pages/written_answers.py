@@ -51,7 +51,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
             document = written_sources.create(bot, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise exists_already(exc) from exc
-    taught_answers.note_answer(asked, document)
+    taught_answers.mark_learning(asked, document)
     return document
 
 

@@ -30,8 +30,8 @@ class GenerateChatRequest(Shape):
     messages: list[PreviewMessage] = Field(
         default_factory=list,
         max_length=MAX_MESSAGES,
-        description="At most 50 messages, the last one from `user`. For a new preview: the whole"
-        " dialogue. For an existing one: only what comes after the dialogue so far.",
+        description="At most 50 messages, the last one from `user`: the whole dialogue for a new"
+        " preview, only the new messages for an existing one.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(
@@ -79,12 +79,12 @@ class GeneratedChat(Shape):
         " answer, for example because an agent has the conversation."
     )
     handoff_reason: str | None = Field(
-        description="Why the bot handed over; null if it did not. A preview notifies nobody."
+        description="Why the bot handed over; null if it did not. Previews notify nobody."
     )
     usage: Usage = Field(description="The tokens and credits that the reply used.")
     engine: str | None = Field(
-        description="The engine that replied: `extractive` (quotes, without a model) or"
-        " `openai_compatible` (a language model); null if none did."
+        description="The engine that replied: `extractive` (quotes content) or `openai_compatible`"
+        " (a language model); null if none did."
     )
     model: str | None = Field(description="The model that wrote the reply; null if none did.")
     citations: list[Citation] = Field(description="The passages that support the reply.")

@@ -30,7 +30,7 @@ ConversationStatus = Annotated[
         " message; `ended`: closed."
     ),
 ]
-# A type alias, so that it becomes a component of its own in the OpenAPI document.
+# A type alias becomes a separate component of the OpenAPI document.
 AssignTypeEnum = TypeAliasType(
     "AssignTypeEnum",
     Annotated[
@@ -45,7 +45,7 @@ AssignTypeEnum = TypeAliasType(
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api", "merged"]
 ConversationPriority = Annotated[
     Literal["low", "normal", "high", "urgent"],
-    Field(description="How urgent it is for your team; `normal` unless somebody changed it."),
+    Field(description="How urgent the conversation is for your team; `normal` at first."),
 ]
 
 
@@ -80,10 +80,10 @@ class Conversation(Shape):
     is_preview: bool = Field(
         False,
         description="Whether this is a preview, in which your team tries the bot: it notifies"
-        " nobody and is not counted.",
+        " nobody, and reports do not count it.",
     )
     waiting_since: Moment | None = Field(
-        None, description="When the customer began to wait for an agent; null if nobody waits."
+        None, description="When the customer began to wait for an agent; null if they do not wait."
     )
     snoozed_until: Moment | None = Field(
         None,
@@ -113,9 +113,11 @@ class Conversation(Shape):
         None, description="The customer's sentiment; null if it was not judged."
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
-    unread_count: int = Field(description="How many of the customer's messages no agent has read.")
+    unread_count: int = Field(
+        description="The number of the customer's messages that no agent has read."
+    )
     message_count: int = Field(
-        description="How many messages the conversation has, without internal notes and welcome.",
+        description="The number of messages, without internal notes and the welcome.",
     )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
@@ -126,12 +128,12 @@ class Conversation(Shape):
     last_message_at: Moment | None = Field(
         None,
         description="When the newest message was stored, apart from internal notes, the welcome and"
-        " imported history; null if there is none.",
+        " messages added as history; null if there is none.",
     )
     first_response_at: Moment | None = Field(
         None,
-        description="When the bot or an agent first answered; the welcome does not count. Null"
-        " until then.",
+        description="When the bot or an agent first answered, apart from the welcome; null until"
+        " then.",
     )
     ended_at: Moment | None = Field(
         None,
@@ -286,7 +288,7 @@ class Transcript(Shape):
 
 
 class TranscriptQuery(Shape):
-    """How to write a transcript."""
+    """The options of a transcript."""
 
     timezone: ReadersTimeZone = None
 
@@ -303,21 +305,21 @@ class ConversationsResponse(ListPage[Conversation]):
 
 
 class ListedConversation(Conversation):
-    """A conversation, with what a search found in it."""
+    """A listed conversation, with the message that a search found."""
 
     found_message: SerializeAsAny[Message] | None = Field(
         None,
-        description="The newest message that has all words of `q`; null without a search, or if the"
-        " customer or the code matches instead.",
+        description="The newest message that contains all words of `q`; null without a search, or"
+        " if the customer or the code matches instead.",
     )
 
 
 class ChatsResponse(ListPage[ListedConversation]):
-    """A page of conversations, with what a search found in each."""
+    """A page of conversations, each with the message that a search found."""
 
 
 class ChatsQuery(Page):
-    """Filters and order of conversations; all filters given must match."""
+    """Filters and order of conversations; all given filters must match."""
 
     status: ConversationStatus | None = Field(
         None, description="Only conversations with this status."
@@ -391,8 +393,8 @@ class ChatsQuery(Page):
 
 
 class ChatCounts(Shape):
-    """How many conversations are in each view of the desk, each at most 10,000. The description of
-    each field gives the filters of *Get Chats* that list the view's conversations."""
+    """The number of conversations in each view of the desk, each at most 10,000. Each description
+    names the *Get Chats* filters that list the view."""
 
     mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
     unassigned: int = Field(

@@ -188,7 +188,7 @@ def _piece(stored: dict[str, Any]) -> dict[str, Any]:
     attachment_id = stored.get("attachment_id")
     piece = {name: stored.get(name) for name in _PIECE_KEYS}
     if attachment_id:
-        piece["url"] = models.Attachment.link_to(attachment_id)
+        piece["url"] = models.Attachment.signed_url(attachment_id)
     return piece
 
 

@@ -114,4 +114,4 @@ def test_a_file_in_the_last_message_has_a_signed_link(server, bot):
     )
     [shown] = server.get("/ai/client/chats").json()["items"]
     url = shown["last_message"]["content"][0]["url"]
-    assert url.startswith(f"{Attachment.address()}{stored.pk}?signature=")
+    assert url.startswith(f"{Attachment.url_prefix()}{stored.pk}?signature=")

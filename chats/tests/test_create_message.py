@@ -269,7 +269,7 @@ def test_a_file_of_another_conversation(server, bot, chat):
         client=chat.client, conversation=make_chat(bot), file="x", file_name="x",
         mime_type="text/plain", size_bytes=1,
     )  # fmt: skip
-    for url in (Attachment.link_to(str(theirs.pk)), "/ai/attachment/x", "//files.example/a.png"):
+    for url in (Attachment.signed_url(str(theirs.pk)), "/ai/attachment/x", "//files.example/a.png"):
         content = [{"type": "file", "url": url}]
         reply = server.post(path_of(chat), {"sender": CUSTOMER, "content": content})
         assert reply.status_code == 422

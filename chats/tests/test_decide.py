@@ -19,7 +19,7 @@ from bots.services.function_calls import ProposedCall
 from chats.services.reply import decide
 from chats.services.reply.decide import (
     Answer,
-    AskCustomer,
+    AskConfirmation,
     AskedField,
     AskEngine,
     CannedReply,
@@ -81,7 +81,7 @@ def confirming(answer):
         ),
         (
             replace(QUESTION, confirmation=confirming("unclear")),
-            AskCustomer(CALL, Receipt("approval_needed", call_id="1")),
+            AskConfirmation(CALL, Receipt("approval_needed", call_id="1")),
         ),
     ],
 )
@@ -101,7 +101,7 @@ CITATION = Citation(1, "Tea", None, None, "We sell tea.")
         ),
         (
             NeedsApproval(CALL, TRACE),
-            AskCustomer(CALL, Receipt("approval_needed", TRACE, call_id="1")),
+            AskConfirmation(CALL, Receipt("approval_needed", TRACE, call_id="1")),
         ),
         (
             NeedsApproval(AGENTS_CALL, TRACE),
@@ -220,7 +220,7 @@ REPEATED = CannedReply("not_email", Receipt("info_wrong", asks_for="email"))
         (replace(QUESTION, info=GIVEN, is_bot_disabled=True), HandOver("bot_disabled")),
         (
             replace(QUESTION, info=GIVEN, confirmation=confirming("unclear")),
-            AskCustomer(CALL, Receipt("approval_needed", call_id="1")),
+            AskConfirmation(CALL, Receipt("approval_needed", call_id="1")),
         ),
     ],
 )
@@ -245,7 +245,7 @@ ANSWERED = Answer("We sell tea.", (CITATION,), Receipt("answered", TRACE))
         (CannedReply("greeting", Receipt("small_talk")), InfoFacts(next="name"), None),
         (CannedReply("unknown", Receipt("no_answer")), InfoFacts(next="name"), None),
         (HandOver("no_answer"), InfoFacts(next="name"), None),
-        (AskCustomer(CALL, Receipt("approval_needed")), InfoFacts(next="name"), None),
+        (AskConfirmation(CALL, Receipt("approval_needed")), InfoFacts(next="name"), None),
     ],
 )
 def test_a_field_is_asked_for_behind_an_answer(decision, info, asks_for):

@@ -83,7 +83,7 @@ def test_another_files_signature_is_refused(nobody, server, bot, chat, link):
 def test_a_link_is_valid_for_a_day(fetch, link, hours, status):
     made_at = time.time() - hours * 3600
     with mock.patch("django.core.signing.time.time", return_value=made_at):
-        old = Attachment.link_to(str(Attachment.objects.get().pk))
+        old = Attachment.signed_url(str(Attachment.objects.get().pk))
     assert fetch(old)[0].status_code == status
 
 
@@ -101,7 +101,7 @@ def test_a_wrong_query_is_refused(nobody, link, query):
 
 
 def test_a_missing_file_is_not_found(nobody, link):
-    missing = Attachment.link_to(str(uuid.uuid4()))
+    missing = Attachment.signed_url(str(uuid.uuid4()))
     assert nobody.get(missing).status_code == 404
     Attachment.objects.get().file.delete(save=False)
     reply = nobody.get(link)

@@ -131,7 +131,7 @@ def test_attachments_by_link_and_of_the_same_chat(ben, chat, bot):
         for owner in (chat, make_chat(bot))
     )  # fmt: skip
     link = {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"}
-    again = {"type": "file", "url": Attachment.link_to(str(ours.pk)), "text": "Once more"}
+    again = {"type": "file", "url": Attachment.signed_url(str(ours.pk)), "text": "Once more"}
     sent = ben.post(path_of(chat), {"text": "Look", "attachments": [link, again]}).json()
     text, image, file = sent["content"]
     assert (text["text"], image["url"]) == ("Look", link["url"])
@@ -140,7 +140,7 @@ def test_attachments_by_link_and_of_the_same_chat(ben, chat, bot):
     )  # fmt: skip
     assert file["url"].startswith(f"{settings.PUBLIC_URL}/ai/attachment/{ours.pk}?signature=")
     assert (Message.objects.get().text, Job.objects.count()) == ("Look\nOnce more", 0)
-    foreign = {"type": "file", "url": Attachment.link_to(str(theirs.pk))}
+    foreign = {"type": "file", "url": Attachment.signed_url(str(theirs.pk))}
     reply = ben.post(path_of(chat), {"text": "Look", "attachments": [link, foreign]})
     assert reply.status_code == 422
     assert Message.objects.count() == 1

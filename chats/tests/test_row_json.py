@@ -107,7 +107,7 @@ def same_links(shown):
     """Without the time at which its links were signed."""
     for piece in shown["content"]:
         url = piece["url"] or ""
-        if url.startswith(Attachment.address()):
+        if url.startswith(Attachment.url_prefix()):
             piece["url"] = url.partition("?signature=")[0]
-            assert uuid.UUID(piece["url"].removeprefix(Attachment.address()))
+            assert uuid.UUID(piece["url"].removeprefix(Attachment.url_prefix()))
     return shown

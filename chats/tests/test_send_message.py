@@ -206,7 +206,7 @@ def test_a_link_to_a_file_is_passed_on(server, chat, bot):
         client=bot.client, conversation=make_chat(bot), file="x", file_name="x",
         mime_type="text/plain", size_bytes=1,
     )  # fmt: skip
-    for url in (Attachment.link_to(str(foreign.pk)), "/ai/attachment/x", "//files.example/x"):
+    for url in (Attachment.signed_url(str(foreign.pk)), "/ai/attachment/x", "//files.example/x"):
         reply = ask(server, chat, attachments=[{"type": "file", "url": url}])
         assert reply.status_code == 422
     assert Message.objects.count() == 1

@@ -405,7 +405,7 @@ class CustomerViewSet(TenantViewSet):
         the customer's id and who requested the erasure. Until it ends, a repeated request returns
         the same erasure.
         """
-        return CustomerErasure.copy_from(erasing.ask(self.caller, customer_id))
+        return CustomerErasure.copy_from(erasing.request(self.caller, customer_id))
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:

@@ -1,4 +1,4 @@
-"""Agents' messages to customers, from the desk or through a channel's own operations."""
+"""Agents' messages to customers, sent from the desk or by a channel's own operations."""
 
 import uuid
 from collections.abc import Sequence
@@ -52,9 +52,9 @@ def send(
     """Store an agent's message or note. A message reopens a snoozed chat. If no agent has the chat,
     the message assigns it to the sender.
 
-    For a message, raises 409 if the chat has ended, if the channel's account cannot send, or if the
-    reply window is closed; also if another agent has the chat and the sender is not an admin. With
-    the channel's `tag` for a message outside the window, only the channel checks the window.
+    A message raises 409 if the chat has ended, the channel's account cannot send, the reply window
+    is closed, or another agent has the chat and the sender is not an admin. With a `tag`, the
+    channel's reason for a message outside the window, only the channel checks the window.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -87,7 +87,7 @@ def send_template(
     chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
 ) -> Message:
     """Store a template message, which the channel accepts even if the reply window is closed. It
-    reopens and assigns the chat like a message from `send` does."""
+    reopens and assigns the chat as in `send`."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
@@ -141,8 +141,8 @@ def _lock_latest_own(
 
 
 def _record_change(chat: LockedConversation, message: Message, action: str, *, by: User) -> None:
-    """Announce the change, except in previews, and record it in the audit log, which does not get
-    the message's text."""
+    """Announce the change, except in previews, and record it in the audit log without the message's
+    text."""
     if not chat.is_preview:
         message_status.announce_message(chat, "message.updated", message)
     audit.record(chat.client_id, action, by=by, subject=f"message:{message.pk}")

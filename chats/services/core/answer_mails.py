@@ -12,18 +12,17 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# How long to wait before an answer is mailed. If it has not reached the visitor by then, they have
-# left the website.
+# If an answer has not reached the visitor by then, they have left the website.
 WAIT = timedelta(minutes=3)
-# The maximum number of mails per company and day. It limits abuse: anybody can register a company
-# and enter any address as that of a customer.
-MAILS_A_DAY = 500
+# Per company. It limits abuse: anybody can register a company and enter any address as a
+# customer's.
+MAX_MAILS_PER_DAY = 500
 
 
 def enqueue_for(chat: Conversation, message: Message) -> None:
-    """Enqueue a job that mails an agent's message to a visitor after `WAIT` if it has not reached
-    them by then, together with later messages. Nothing is enqueued for notes, if the bot's
-    `mail_answers` is off, or if the visitor has given no email address."""
+    """Enqueue a job that mails an agent's message to a visitor, together with later messages, if it
+    has not reached them after `WAIT`. Nothing is enqueued for notes, if the bot's `mail_answers` is
+    off, or if the visitor has given no email address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
     is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
     if is_wanted and not message.is_note and mails.is_enabled():
@@ -70,17 +69,17 @@ def mail(conversation_id: str) -> None:
 
 
 def _plain_text(answer: Message, language: str) -> str:
-    """A message as plain text, with the names of its files; translated into the language if there
-    is a translation."""
+    """A message as plain text, translated into the language if there is a translation, followed by
+    the names of its files."""
     files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
     text = markdown_to_text.convert(answer.translations.get(language) or answer.text)
     return "\n".join(filter(None, [text, *(f"[{name}]" for name in files if name)]))
 
 
 def _count_mail(chat: Conversation) -> bool:
-    """Count a mail against the daily limits; False if one is reached."""
+    """Count a mail against the daily limits; False if a limit is reached."""
     quota = rate_limits.Quota(
-        "answer_mails", str(chat.client_id), MAILS_A_DAY, rate_limits.DAY_SECONDS
+        "answer_mails", str(chat.client_id), MAX_MAILS_PER_DAY, rate_limits.DAY_SECONDS
     )
     try:
         attempts.start(AttemptKind.MAIL_CHAT, address="", account=f"answers:{chat.pk}")

@@ -1,4 +1,4 @@
-"""What a channel reports about a customer's message besides its text: `lines` in its metadata.
+"""`lines` in a message's metadata: what a channel reports about the message besides its text.
 
 A line has a `kind`, and may have a `text` and a `url`. If the customer wrote no text, the lines
 become the message's text, and its metadata has `no_words`.
@@ -41,14 +41,14 @@ _TEXTS: dict[str, str] = {
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
 }
-# Kinds of lines that say what a question is about. The bot gets such lines with the question.
+# Kinds of lines that say what a question is about. The bot gets them with the question.
 _ABOUT = {"quote", "product", "post"}
-# Kinds of lines to which nobody expects an answer.
-_QUIET = {
+# Kinds of lines to which no customer expects an answer.
+_NO_REPLY_NEEDED = {
     "story_mention", "call", "missed_call", "call_allowed", "call_refused", "advertisement", "link",
 }  # fmt: skip
 # Kinds of lines that only a person can deal with, whatever the message's text says.
-_FOR_PEOPLE = {"answer", "order", "contact"}
+_NEEDS_PERSON = {"answer", "order", "contact"}
 
 
 def to_text(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -65,21 +65,20 @@ def about(metadata: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if isinstance(text, str) and text]
 
 
-def is_quiet(metadata: Mapping[str, Any]) -> bool:
-    """Whether a message has lines and nobody expects an answer to any of them. The message's text
-    is not considered."""
+def needs_no_reply(metadata: Mapping[str, Any]) -> bool:
+    """Whether a message has lines and none of them needs an answer. Ignores the message's text."""
     lines = _read(metadata)
-    return bool(lines) and all(line["kind"] in _QUIET for line in lines)
+    return bool(lines) and all(line["kind"] in _NO_REPLY_NEEDED for line in lines)
 
 
-def is_for_people(metadata: Mapping[str, Any]) -> bool:
+def needs_person(metadata: Mapping[str, Any]) -> bool:
     """Whether a message has a line that only a person can deal with."""
-    return any(line["kind"] in _FOR_PEOPLE for line in _read(metadata))
+    return any(line["kind"] in _NEEDS_PERSON for line in _read(metadata))
 
 
 def _read(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The valid lines in a message's metadata. They are checked because imports and API calls can
-    store anything in the metadata."""
+    """The valid lines in a message's metadata, in which imports and API calls can store
+    anything."""
     lines = metadata.get("lines")
     found = [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
     return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _TEXTS]

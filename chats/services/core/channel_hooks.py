@@ -14,10 +14,10 @@ class ChannelSender(Protocol):
     messaging channels."""
 
     def enqueue_message(self, message: Message) -> None:
-        """Send a message by the bot, an agent or the system to the customer."""
+        """Send the customer a message by the bot, an agent or the system."""
 
     def ordering_key(self, chat: Conversation) -> str:
-        """The ordering key of the jobs that send to this conversation's customer."""
+        """The ordering key of the jobs that send messages to the conversation's customer."""
 
     def enqueue_read_receipt(self, chat: Conversation) -> None:
         """Show the customer that an agent has read their messages."""

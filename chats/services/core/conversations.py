@@ -31,7 +31,7 @@ from identity.models import ApiKey, User
 from identity.services import visitor_tokens
 from webhooks.services import announce
 
-# A conversation's priority as a number: the greater, the more urgent.
+# A conversation's priority as a number; a higher one is more urgent.
 RANK = Case(
     *(When(priority=name, then=place) for place, name in enumerate(Priority.values)),
     output_field=IntegerField(),
@@ -74,10 +74,10 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
-def may_be_seen_by(user: User, *, path: str = "") -> Q:
-    """Filters the chats that a person may see: all chats except other people's previews, which only
-    owners, admins and platform staff may see. `path` is the lookup from the filtered rows to their
-    conversation."""
+def visible_to_user(user: User, *, path: str = "") -> Q:
+    """A filter for the chats that a person may see: all except other people's previews, which only
+    owners, admins and platform staff see. `path` is the lookup from the filtered rows to their
+    conversation, such as `conversation__`."""
     if user.is_admin or user.is_superuser:
         return Q()
     own = {f"{path}customer__external_id": customers.previewer_id(user)}
@@ -85,13 +85,11 @@ def may_be_seen_by(user: User, *, path: str = "") -> Q:
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see. A person sees all chats of the client except other
-    people's previews (`may_be_seen_by`), a secret key sees the chats of `visible_to_key`, and a
-    public key only the chats that it opened for this visitor.
-    """
+    """The chats that the caller may see: for a person, those of `visible_to_user`; for a secret
+    key, those of `visible_to_key`; for a public key, only those it opened for its visitor."""
     if caller.key is None:
         assert caller.user
-        return Conversation.objects.for_client(caller.client).filter(may_be_seen_by(caller.user))
+        return Conversation.objects.for_client(caller.client).filter(visible_to_user(caller.user))
     rows = visible_to_key(caller.key)
     if not caller.is_public_key:
         return rows
@@ -107,8 +105,8 @@ def get(caller: Principal, **by: Any) -> Conversation:
 
 
 def place_in_queue(chat: Conversation) -> int | None:
-    """The chat's place, counted from 1, among the bot's open chats that wait for an agent. They are
-    ordered by priority, and then by how long they have waited. None if the chat does not wait."""
+    """The chat's place, counted from 1, among the bot's open chats that wait for an agent, ordered
+    by priority and then by waiting time. None if the chat does not wait."""
     if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
         return None
     waiting = Conversation.objects.filter(
@@ -127,7 +125,7 @@ def place_in_queue(chat: Conversation) -> int | None:
 def open_chat(
     bot: Bot, *, customer: Customer, **fields: Unpack[ConversationFields]
 ) -> LockedConversation:
-    """Store and announce a new conversation. It starts in the queue if the bot is off. 403
+    """Store and announce a new conversation, which starts in the queue if the bot is off. 403
     `customer_blocked` for a blocked customer."""
     reason = bot_off_reason(bot)
     with transaction.atomic():
@@ -186,9 +184,9 @@ def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
 def identify_visitor(
     caller: Principal, identity: VisitorIdentity
 ) -> tuple[str | None, list[Conversation]]:
-    """The visitor token and the newest chats of the customer with this external id; (None, []) if
-    there is no such customer. A secret key gets no token. 401 if a public key sends an id without
-    a valid signature."""
+    """A visitor token (None for a secret key) and the newest chats of the customer with this
+    external id; (None, []) if there is no such customer. 401 if a public key sends an id without a
+    valid signature."""
     external_id, token = identity.external_id, None
     if caller.key and caller.is_public_key:
         bot = bot_for_key(caller.key, None)
@@ -206,10 +204,10 @@ def identify_visitor(
 def lock(chat: Conversation) -> LockedConversation:
     """The chat's current row, locked until the transaction ends; 404 if it was deleted.
 
-    Messages and events get their numbers under this lock. After waiting for the lock, PostgreSQL
-    reads this row again, but the joined rows are still as they were before the wait. Therefore,
-    only rows that rarely change are joined, and the assignee is not. If the chat moved to another
-    customer during the wait, the join finds nothing, and the second query finds the chat.
+    Messages and events get their numbers under this lock. After waiting for it, PostgreSQL reads
+    this row again, but the joined rows are still as they were before the wait. Therefore, only rows
+    that rarely change are joined; the assignee is not. If the chat moved to another customer during
+    the wait, the join finds nothing, and the second query finds the chat.
     """
     row = fast_sql.lock_chat(chat.pk) or fast_sql.lock_chat(chat.pk)
     if row is None:
@@ -253,8 +251,8 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot with which a key opens a chat: the key's own bot or, if the key has none, the
-    requested bot. 404 if the key belongs to a bot other than the requested one."""
+    """The bot with which a key opens a chat: the key's own bot or, if it serves all bots, the
+    requested one. 404 if the key belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise NotFound("This key serves another bot.", field="bot_id")
     return bots.for_key(key, bot_id=bot_id, location="body")

@@ -1,5 +1,5 @@
-"""Hands chats over from the bot to a person outside of a reply, and tells customers that the
-company is closed. `reply.publishing` hands over in a reply."""
+"""Hands chats over from the bot to a person, and tells customers that the company is closed.
+Handovers that are part of a bot's reply are in `reply.publishing`."""
 
 from django.db.models import Q
 from django.utils import timezone
@@ -17,8 +17,8 @@ def hand_over(
     language: str = "",
     by: User | None = None,
 ) -> None:
-    """Tell the customer that a person will answer, and move the chat from the bot to the queue.
-    Does nothing if the bot does not have the chat, so that the customer is told only once."""
+    """Tell the customer that a person will answer, and move the chat from the bot to the queue. To
+    tell the customer only once, does nothing if the bot does not have the chat."""
     if chat.assign_type != AssignType.BOT:
         return
     reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
@@ -26,10 +26,9 @@ def hand_over(
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
-def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
+def notify_if_closed(chat: LockedConversation, *, language: str) -> None:
     """Outside business hours, tell the customer that the company is closed, unless the bot has the
-    chat. The customer is told only once before the next opening, and not at all if an agent has
-    written since the company closed."""
+    chat, or the customer has been told or an agent has written since the company closed."""
     if chat.assign_type == AssignType.BOT:
         return
     reply = platform_messages.out_of_hours(language=language, chat=chat)

@@ -2,8 +2,8 @@
 
 `status` says whether it is open, snoozed or ended; `assign_type` says who must act next. Each
 change of status or owner is a move, which adds 1 to `version` and is announced. A change of
-priority is announced too, but keeps `version`, so that a reply that is being written is not
-dropped. No other module writes these columns of an existing row.
+priority is announced too, but keeps `version`, so that the reply being written is not dropped. No
+other module writes these columns of an existing row.
 """
 
 from datetime import datetime
@@ -252,17 +252,17 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """Raise 409 `agent_gone` if the user may not have chats. The row is locked, so that a change to
-    the user's rights waits for this move. The job that then moves their chats to the queue finds
-    this chat, too."""
+    """Raise 409 `agent_gone` if the user may not have chats. The lock makes a change to the user's
+    rights wait for this move; the job that then returns their chats to the queue finds this chat,
+    too."""
     rows = team_notifications.team(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone
 
 
 def _unanswered_since(chat: Conversation) -> datetime | None:
-    """The time of the last message if the customer wrote it, else None. Notes and messages that
-    were added as history are ignored."""
+    """The time of the last message if the customer wrote it, else None. Ignores notes and messages
+    added as history."""
     rows = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
     last = rows.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None

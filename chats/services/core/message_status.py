@@ -4,9 +4,9 @@ On a messaging channel, the provider reports it. In other chats, it is reported 
 website or app, and by the desk.
 
 A status only moves forward, from pending to sent, delivered and read, even if reports are repeated
-or arrive in another order. There are three exceptions:
+or arrive out of order. There are three exceptions:
 - A failed message becomes `delivered` or `read` if it turns out to have arrived.
-- A message that failed because nobody knew whether it was sent becomes `sent` if it was.
+- A message that failed as `STILL_UNCERTAIN` becomes `sent` if the provider did accept it.
 - An agent's message becomes `delivered` again if its translation is stored after it was `read`.
 """
 
@@ -39,9 +39,9 @@ class ChannelReports(ApiError):
 
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
-    """Record a report by the customer's website or app that the messages to the customer, or those
-    up to a given one, were delivered or read. 409 for a chat on a messaging channel, 404 if the
-    chat has no such message."""
+    """Record that the messages to the customer, or those up to a given one, were delivered or read,
+    as the customer's website or app reports. 409 for a chat on a messaging channel, 404 if the chat
+    has no such message."""
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)
@@ -57,7 +57,7 @@ def report(chat: Conversation, body: message_shapes.ArrivalReport, status: Messa
 
 
 def record_read_by_agent(chat: Conversation) -> None:
-    """Record that an agent has read the customer's messages. Does nothing in previews, or on
+    """Record that an agent has read the customer's messages. Does nothing in previews and on
     messaging channels, where the provider gets a read receipt instead."""
     if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
@@ -139,7 +139,7 @@ def record_arrival(
 
 
 def _unread(rows: QuerySet[Message]) -> QuerySet[Message, uuid.UUID]:
-    """Ids of the messages that are not read yet; messages added as history are left out."""
+    """The ids of the unread messages, without those added as history."""
     return rows.filter(sent_at=None).exclude(status=MessageStatus.READ).values_list("pk", flat=True)
 
 

@@ -351,4 +351,4 @@ def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
 def _links_to_files(message: Message) -> dict[str, str]:
     """Signed links to a message's stored files, by their ids."""
     ids = (piece.get("attachment_id") for piece in message.content)
-    return {file_id: Attachment.link_to(file_id) for file_id in ids if file_id}
+    return {file_id: Attachment.signed_url(file_id) for file_id in ids if file_id}

@@ -21,7 +21,7 @@ _COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
 
 
 def of_config(config: ClientConfig) -> PlatformWords:
-    """Every message of the platform, with the platform's texts and the client's own."""
+    """All of the platform's messages, with its texts and the client's own."""
     return PlatformWords.model_construct(words=[_message(config, name) for name in NAMES])
 
 
@@ -44,14 +44,14 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
 def change(
     config: ClientConfig, texts: Mapping[str, str], *, language: str, by: User
 ) -> PlatformWords:
-    """Change the client's texts for some messages in one language; all other texts stay as they
-    are."""
+    """Change the client's own texts of some messages in one language."""
     with transaction.atomic():
         current = configs.lock(config)
         words = [
-            PlatformWord(name=word.name, own=word.own | {language: texts[word.name]})
-            if word.name in texts
-            else PlatformWord(name=word.name, own=word.own)
+            PlatformWord(
+                name=word.name,
+                own=word.own | ({language: texts[word.name]} if word.name in texts else {}),
+            )
             for word in of_config(current).words
         ]
         return replace(current, PlatformWords(words=words), by=by)

@@ -10,7 +10,7 @@ from bots.language.phrasebook import base_of
 from bots.services import bots, business_hours, customer_info_fields
 from chats.models import Conversation, text_content
 
-# The language to use if there is no text in the client's default language either.
+# The language if there is no text in the client's default language either.
 _FALLBACK_LANGUAGE = "en"
 
 
@@ -37,7 +37,8 @@ def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
 
 
 def greeting(*, language: str, chat: Conversation) -> ReplyText:
-    """The bot's welcome message; else the client's greeting, else the platform's."""
+    """The bot's welcome message, else the client's greeting, else the platform's, in the first
+    language of `_choose` that has one of them."""
     client_texts = _client_texts("greeting", chat)
     return _choose(
         language, chat, chat.bot.welcome_message, client_texts, _platform_texts("greeting")
@@ -60,11 +61,10 @@ def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
-    """The question for a customer-info field: the client's own, or else the platform's question
-    with the field's label.
+    """The question for a customer-info field: the client's own, or else the platform's with the
+    field's label.
 
-    If the client's question is only in the bot's default language, but the label is in the
-    customer's language, the platform's question is asked.
+    The platform's is also used if the customer's language has a label, but no own question.
     """
     questions: Mapping[str, str] = field.get("question") or {}
     labels = customer_info_fields.labels(field["name"], field["label"])
@@ -82,8 +82,8 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> ReplyText:
-    """The text that says whose assistant the bot is and, if the client hands over on request, that
-    the customer can ask for a person."""
+    """The reply to "Who are you?": whose assistant the bot is and, if the client hands over on
+    request, that the customer can ask for a person."""
     reply = sentence("about_bot", language=language, chat=chat)
     text = reply.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
@@ -95,24 +95,24 @@ def about_bot(*, language: str, chat: Conversation) -> ReplyText:
 def ask_again(
     headings: Sequence[str], *, person: bool, language: str, chat: Conversation
 ) -> ReplyText:
-    """The request to rephrase the question. Instead, the customer can choose one of the headings,
-    if there are any, or a person, if `person` is set."""
+    """The request to rephrase the question, with a button for each heading and, if `person` is set,
+    one for a person."""
 
-    def say(name: str) -> str:
+    def text_of(name: str) -> str:
         return sentence(name, language=reply.language, chat=chat).text
 
     reply = sentence("unknown", language=language, chat=chat)
-    parts = [reply.text, *([say("nearest")] if headings else [])]
+    parts = [reply.text, *([text_of("nearest")] if headings else [])]
     choices = tuple(headings)
     if person:
-        parts.insert(1, say("person_possible"))
-        choices += (say("person_button"),)
+        parts.insert(1, text_of("person_possible"))
+        choices += (text_of("person_button"),)
     return ReplyText(" ".join(parts), reply.language, choices)
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
-    """The text that says that a person will answer or, outside business hours, that the company is
-    closed. If a call needs an approval, the text says so instead."""
+    """The announcement of a handover: a person will answer or, outside business hours, the company
+    is closed. For `approval_needed`, it says instead that a call needs an approval."""
     if reason == "approval_needed":
         # The client's `handoff_message` is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
@@ -126,8 +126,8 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
-    """The text that says that the company is closed; None within business hours, or if the client
-    has no such text."""
+    """The client's text that says that the company is closed; None within business hours, or if the
+    client has no such text."""
     texts = chat.client.config.out_of_hours_message
     return _closed_message(language, chat) if texts and not _is_open(chat) else None
 
@@ -155,8 +155,8 @@ def _platform_texts(name: str) -> Mapping[str, str]:
 
 
 def _choose(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
-    """The text from the first source that has it in the language. If no source has it, the bot's
-    default language is tried, then the client's. Last, the last source's English text is used."""
+    """The text from the first source that has it in the language, else in the bot's default
+    language, else in the client's; else the English text of the last source."""
     language = _supported_language(language, chat)
     for code in (language, chat.bot.default_language, chat.client.default_language):
         if reply := next(filter(None, (_find(source, code) for source in sources)), None):
@@ -171,8 +171,8 @@ def _supported_language(language: str, chat: Conversation) -> str:
 
 
 def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
-    """The source's text in the language, else in the language without its region, else for another
-    of its regions; None if the source has none of these."""
+    """The source's text in the language, else in the language without its region, else in another
+    region's variant; None if the source has none of these."""
     base = base_of(language)
     regions = (code for code in source if code.startswith(f"{base}-"))
     codes = (language, base, *regions)

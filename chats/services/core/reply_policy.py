@@ -1,4 +1,5 @@
-"""Decides whether the bot may reply, by the rule in `chats_bot_may_reply` and by the credits."""
+"""Decides whether the bot may reply, by the database function `chats_bot_may_reply` and the
+credits."""
 
 import time
 import uuid
@@ -14,29 +15,28 @@ from identity.services import credits
 
 _RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
 _CACHE_SECONDS = 1.0
-# Public keys that lacked credits, each with the monotonic time until which its credits are not
-# checked again.
+# By the id of a public key that lacked credits: the monotonic time of the next check.
 _lacking_until: dict[int, float] = {}
 
 
 def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
     """What the bot may say in the chat as it is stored now; None if nothing.
 
-    `is_approved`: whether the bot wants to report the result of a call that an agent has approved.
+    `is_approved`: whether the reply reports the result of a call that an agent approved.
     """
     row = fetch_row(_RULE, [is_approved, chat.pk])
     return ReplyScope(row[0]) if row and row[0] else None
 
 
 def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
-    """Whether a reply of this scope should get a job: not if the bot may say nothing, or if the
-    chat waits for an agent and still lacks the credits for a reply."""
+    """Whether to enqueue a reply of this scope: not if the bot may say nothing, or if the chat
+    waits for an agent and still lacks the credits for a reply."""
     return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent because the credits did not cover a reply, and the
-    credits still do not cover one."""
+    """Whether the chat waits for an agent because credits did not cover a reply, and they still do
+    not."""
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
@@ -48,8 +48,8 @@ def lacks_credits(chat: Conversation) -> bool:
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
     """`lacks_credits` for a chat that the caller may see; 404 for any other.
 
-    If a public key lacks credits, this is cached for a second, because it is checked for every
-    message from every visitor.
+    For a public key, a lack of credits is cached for a second, because every message of every
+    visitor is checked.
     """
     public_key = caller.key.pk if caller.key and caller.is_public_key else None
     if public_key and _lacking_until.get(public_key, 0) > time.monotonic():

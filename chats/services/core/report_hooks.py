@@ -1,4 +1,4 @@
-"""The hook through which this app tells the higher app `reports` what it must count anew."""
+"""The hook through which this app tells `reports`, a higher app, which figures to recalculate."""
 
 import uuid
 from collections.abc import Collection
@@ -8,12 +8,11 @@ from chatplatform.hooks import Hook
 
 
 class StoredFigures(Protocol):
-    """Implemented by the module `reports.services.message_counts`."""
+    """The figures that reports store; `reports.services.message_counts` implements it."""
 
     def forget(self, chat_ids: Collection[uuid.UUID]) -> None:
-        """Delete the figures of these conversations, which got messages between older messages or
-        whose messages have new numbers. Call it in the transaction of the change, before other
-        locks are taken."""
+        """Delete the figures of conversations in which messages were inserted between older ones or
+        renumbered. Call it in the transaction of the change, before taking other locks."""
 
 
 stored_figures = Hook[StoredFigures]()

@@ -99,7 +99,7 @@ def parse(text: str) -> dict[str, Any]:
 def _with_links(text: str) -> str:
     if '"url":"attachment:' not in text:
         return text
-    return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
+    return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.signed_url(file[1])}"', text)
 
 
 def found_chat(terms: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ class IdentityNotSigned(NotAuthenticated):
 
 
 def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
-    """Raise 422 if a visitor sets tags or metadata, which only the client's server may set, or 401
-    if the external id is not signed."""
+    """Raise 422 if a visitor sets tags or metadata, which are for secret keys, or 401 if the
+    external id is not signed."""
     for name in ("tags", "metadata"):
         if getattr(creation, name):
             raise Invalid.field("body", name, msg="Only with a secret key.")
@@ -24,7 +24,7 @@ def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
 
 
 def ensure_signed(bot: Bot, external_id: str | None, signature: str | None) -> None:
-    """Raise 401 if there is an external id that the client's server has not signed."""
+    """Raise 401 if there is an external id without the client's signature."""
     signed = signature or ""
     if external_id and not visitor_identity.is_signed(bot, external_id, signature=signed):
         raise IdentityNotSigned

@@ -1,6 +1,6 @@
 """Converts an export of Chatwoot's API (conversations and messages as JSON) to the portable form.
 
-Every id is derived from the row's id and time in Chatwoot, so it is the same in each run. Channels
+Ids are derived from the row's id and time in Chatwoot, so they are the same in each run. Channels
 other than the web widget become `api`, because their providers are not connected to this platform.
 """
 
@@ -112,7 +112,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
 
 
 def _metadata(source: Json) -> Json:
-    """Values that are kept exactly as Chatwoot has them."""
+    """Values kept exactly as in Chatwoot."""
     return {
         "channel": (source.get("meta") or {}).get("channel"),
         "inbox_id": source.get("inbox_id"),
@@ -139,7 +139,7 @@ def _customer(contact: Json) -> Json:
 
 
 def _external_id(chat: Json) -> str:
-    """An id that contains the account, because each account numbers its conversations from 1."""
+    """An id with the account, because each account numbers its conversations from 1."""
     return f"chatwoot:{chat.get('account_id', 0)}:conversation:{chat['id']}"
 
 
@@ -193,8 +193,8 @@ def _attributes(source: Json) -> Json:
 
 
 def _rating(source: Json) -> Json | None:
-    """The rating that a customer gave in Chatwoot's survey; None if this message is not a survey,
-    or if the survey was not answered."""
+    """The rating in Chatwoot's survey; None if this message is not a survey that the customer
+    answered."""
     answers = _attributes(source).get("submitted_values")
     survey = answers.get("csat_survey_response") if isinstance(answers, dict) else None
     if not isinstance(survey, dict) or survey.get("rating") not in range(1, 6):
@@ -205,8 +205,7 @@ def _rating(source: Json) -> Json | None:
 
 
 def _content(source: Json) -> list[Json]:
-    """The pieces of a message: its text, split into several pieces if it is long, then its files
-    and locations."""
+    """The pieces of a message: its text, split if it is long, then its files and locations."""
     # NUL and lone surrogates cannot be stored.
     text = _UNSTORABLE.sub("", source.get("content") or "")
     parts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]

@@ -25,9 +25,9 @@ _UNFINISHED = (ErasureStatus.QUEUED, ErasureStatus.RUNNING)
 _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
 
 
-def ask(caller: Principal, customer_id: int) -> CustomerErasure:
-    """Start to erase a customer, or return the erasure that is already in progress. 404 if the
-    caller may not see the customer."""
+def request(caller: Principal, customer_id: int) -> CustomerErasure:
+    """Start to erase a customer, or return the erasure in progress. 404 if the caller may not see
+    the customer."""
     assert caller.user
     with transaction.atomic():
         rows = customer_editing.visible(caller).select_for_update(of=("self",))
@@ -66,12 +66,11 @@ def erase_next(erasure_id: str) -> None:
         locked = list(rows.select_for_update(of=("self",))[: retention.MAX_CHATS])
         chats = retention.up_to_max_messages(locked)
         for chat in chats:
-            _forget_jobs(erasure.client_id, [str(chat.pk), chat.chat_code], ended_only=False)
+            _delete_jobs(erasure.client_id, [str(chat.pk), chat.chat_code], ended_only=False)
             retention.delete(chat)
         erasure.status = ErasureStatus.RUNNING
         erasure.chats_erased += len(chats)
-        # A chat may have been opened after `rows` were read. While the customer is locked, no
-        # further chat can be opened.
+        # A chat may have been opened meanwhile; no further one can be while the customer is locked.
         customer = Customer.objects.select_for_update().filter(pk=erasure.customer_id).first()
         if rows.exists():
             _enqueue(erasure)
@@ -81,8 +80,8 @@ def erase_next(erasure_id: str) -> None:
 
 
 def mark_failed(erasure_id: str) -> None:
-    """Mark the erasure as failed after its job's last attempt. What has not been erased stays until
-    somebody requests another erasure."""
+    """Mark the erasure as failed after its job's last attempt. What is not erased stays until
+    another erasure is requested."""
     CustomerErasure.objects.filter(pk=erasure_id, status__in=_UNFINISHED).update(
         status=ErasureStatus.FAILED, finished_at=Now()
     )
@@ -93,11 +92,10 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
         values = (customer.name, customer.email, customer.phone, customer.external_id)
         identifiers = [value for value in values if value]
         identifiers += channel_hooks.sender().forget(customer)
-        _forget_jobs(erasure.client_id, identifiers)
+        _delete_jobs(erasure.client_id, identifiers)
         saved_views.delete_about_customer(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _ids_with_merged(customer))
-        # Exported reports may contain the customer's name, so they are deleted; users can export
-        # them again.
+        # Exported reports may contain the customer's name; users can export them again.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
                 client=erasure.client_id)  # fmt: skip
         customer.delete()
@@ -112,7 +110,7 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
 
 
 def _ids_with_merged(customer: Customer) -> list[int]:
-    """The ids of the customer and of all customers that were merged into this one."""
+    """The ids of the customer and of all customers merged into it, directly or indirectly."""
     ids = [customer.pk]
     for customer_id in ids:  # the list grows in the loop
         merged = AuditEvent.objects.filter(
@@ -124,9 +122,9 @@ def _ids_with_merged(customer: Customer) -> list[int]:
     return ids
 
 
-def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
-    """Delete jobs whose arguments contain one of these texts, such as an email address. Running
-    jobs stay and, with `ended_only`, so do waiting jobs."""
+def _delete_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
+    """Delete jobs whose arguments contain one of these texts, such as an email address; running
+    jobs stay and, with `ended_only`, so do waiting ones."""
     contains_any = Q()
     for text in texts:
         contains_any |= Q(text__contains=json.dumps(text, ensure_ascii=False))

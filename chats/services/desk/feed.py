@@ -26,20 +26,20 @@ from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import channel_hooks, presence
-from chats.services.desk.feed_limits import Place
+from chats.services.desk.feed_limits import FeedSlot
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
-# The maximum number of a client's events in the buffer. A stream that is further behind must read
-# the log itself.
+# The maximum number of a client's events in the buffer. A stream that is further behind reads the
+# log itself.
 BUFFER_SIZE = 1_000
 # The maximum number of events that one query reads.
 PAGE_SIZE = 200
 # The maximum number of transient events that are queued for a slow stream; it loses the oldest.
 MAX_TRANSIENT = 500
-# An event with its position in the feed.
+# An event and its position in the feed.
 LogEntry = tuple[int, ServerSent]
 
 
@@ -49,8 +49,8 @@ def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show that the caller is typing in a chat, or has stopped. If the caller is a key, the
-    customer is shown as typing, unless they are blocked."""
+    """Show that the caller is typing in a chat, or has stopped. A key shows the customer as typing,
+    unless they are blocked."""
     if not by.user and chat.customer.is_blocked:
         return
     sender = (
@@ -76,8 +76,8 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
 
 
 def show_away(user_id: int) -> None:
-    """Show colleagues whether a user is away; if they are available again, have waiting chats
-    assigned."""
+    """Show colleagues whether a user is away; if they are back, enqueue the assignment of waiting
+    chats."""
     users = User.objects.select_related("client__config")
     user = users.filter(pk=user_id, client__isnull=False).first()
     if user is None:
@@ -91,7 +91,7 @@ def show_away(user_id: int) -> None:
 
 
 def publish_deletion(chat: Conversation) -> None:
-    """Tell the open inboxes that a chat was deleted, once the transaction is committed."""
+    """Tell the open inboxes, once the transaction is committed, that a chat was deleted."""
     deleted = {"conversation_id": str(chat.pk)}
     transaction.on_commit(functools.partial(publish, chat.client_id, StreamEvent.DELETED, deleted))
 
@@ -110,29 +110,29 @@ def events_for(
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
-    """The events of the user's client, after `last_event_id` or from now on. They end if
-    `is_still_admitted` returns False, or if the feed has lost its place (see `feed_limits`).
+    """The events of the user's client, after `last_event_id` or from now on. They end when
+    `is_still_admitted` returns False or the feed loses its slot (see `feed_limits`).
 
-    422 if `last_event_id` is unknown (`error_location` is where the request has it), 429 if too
-    many feeds are open.
+    422 if `last_event_id` is unknown (`error_location` is where the request contains it), 429 if
+    too many feeds are open.
     """
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
     position = events.position_of(client, last_event_id) if last_event_id else now
     if position is None:
         raise Invalid.field(*error_location, msg="There is no such event: start without one.")
-    place = Place(user)
-    place.take()
+    slot = FeedSlot(user)
+    slot.acquire()
     presence.touch(user)
 
     def may_continue() -> bool:
-        return _may_continue(user, is_still_admitted) and place.keep()
+        return _may_continue(user, is_still_admitted) and slot.renew()
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
         return _follow(create_reader, _Stream(user), position, may_continue)
 
-    return Feed(follow, place.give_back)
+    return Feed(follow, slot.release)
 
 
 @dataclass(eq=False)
@@ -146,7 +146,7 @@ class _Stream:
 
 
 class _LogReader:
-    """The only reader of a client's log in this process. It ends when its last stream ends."""
+    """This process's only reader of a client's log. It ends with its last stream."""
 
     def __init__(
         self, client: Client, listener: Listener, in_thread: InThread, position: int
@@ -182,7 +182,7 @@ class _LogReader:
         """The events after `position`; None if the buffer no longer has all of them."""
         if position < self.buffer_begins_after:
             return None
-        # Search backwards from the newest event: most streams lag by only a few.
+        # Search backwards from the newest event: most streams lag by only a few events.
         entries = list(takewhile(lambda entry: entry[0] > position, reversed(self.buffer)))
         return entries[::-1]
 
@@ -232,8 +232,8 @@ _readers: dict[int, _LogReader] = {}
 
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
     """Add the stream to the reader of its client's log, which is created if needed; return the
-    reader. There must be no `await` between finding the reader and joining it, because the reader
-    could end during the `await`."""
+    reader. There must be no `await` between finding and joining the reader, which could end
+    meanwhile."""
     client_id = stream.user.client_id
     assert client_id
     reader = _readers.get(client_id) or create_reader()
@@ -272,7 +272,7 @@ async def _follow(
             if entries is None:
                 entries = await in_thread(_read_page, reader.client, position)
                 position = position if entries else reader.buffer_begins_after
-                stream.wake.set()  # There may be more events than were read at once.
+                stream.wake.set()  # There may be more events than one page.
             for _, event in entries:
                 if visible := _visible_to(stream.user, event):
                     yield visible
@@ -291,8 +291,8 @@ async def _follow(
 
 
 def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
-    """The event as the user may see it. In a `notification.created`, only the user's own
-    notifications are left; None if none of the notifications is theirs."""
+    """The event as the user may see it: a `notification.created` with only the user's own
+    notifications, None if none is theirs; any other event unchanged."""
     if event.event != "notification.created":
         return event
     notifications = event.data["data"]["notifications"]
@@ -303,11 +303,11 @@ def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
 
 
 def _may_continue(user: User, is_still_admitted: Callable[[], bool]) -> bool:
-    """Whether the stream may go on. If so, its user continues to count as online."""
+    """Whether the stream may go on. If so, extend the time for which its user counts as online."""
     try:
         if not is_still_admitted():
             return False
     except Error:
-        return True  # The database may be unavailable only briefly, which must not end streams.
+        return True  # A brief outage of the database must not end streams.
     presence.touch(user)
     return True

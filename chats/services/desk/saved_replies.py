@@ -38,8 +38,8 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Change the given fields of a saved reply; it may become shared, or the user's own. 403 if the
-    user is not an admin and the reply was or becomes shared, 409 if the shortcut is in use."""
+    """Change the given fields of a saved reply, which may become shared or the user's own. 403 if
+    the user is not an admin and the reply was or becomes shared, 409 if the shortcut is in use."""
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
@@ -56,9 +56,8 @@ def delete(user: User, reply_id: int) -> None:
 def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
 ) -> desk_shapes.RenderedReply:
-    """A saved reply with its variables replaced by the values of a chat. It is in the first of
-    these languages for which it has a text: the requested language (else the chat's), the bot's
-    default language, any language."""
+    """A saved reply with its variables replaced by the values of a chat, in the requested language
+    (else the chat's), in the bot's default language if it has no text in that, else in any."""
     row = first_or_404(_visible(user).filter(pk=reply_id))
     preferred = (language or chat.language, chat.bot.default_language)
     codes = (code for item in preferred for code in (item, item.split("-")[0]))

@@ -70,7 +70,7 @@ def summarise(
 def propose_tags(chat: Conversation) -> list[TagSuggestion]:
     """Tags that fit the chat and that it does not have yet, best first. Nothing is stored."""
     transcript = transcripts.for_chat(chat)
-    if not transcript.of_customer:
+    if not transcript.customer_texts:
         return []
     with _paid_work("tags", chat, transcript) as work:
         return _proposed_tags(chat, transcript, work)
@@ -79,7 +79,7 @@ def propose_tags(chat: Conversation) -> list[TagSuggestion]:
 def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
     """Add the tags in which an engine has enough confidence; return all tags of the chat."""
     transcript = transcripts.for_chat(chat)
-    if not transcript.of_customer:
+    if not transcript.customer_texts:
         return tags.for_chat(chat)
     with _paid_work("tags", chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
@@ -95,7 +95,7 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
     """Analyze the customer's sentiment. Store the overall sentiment with the chat, and the
     sentiment of single messages with those for which the engine found one."""
     transcript = transcripts.for_chat(chat)
-    if not transcript.of_customer:
+    if not transcript.customer_texts:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, ExtractiveEngine.name)
     with _paid_work("sentiment", chat, transcript, key_id) as work:
         if work.uses_model:
@@ -165,7 +165,7 @@ def _summary_by_model(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> Summary:
     mask = transcripts.mask_for(chat.client)
-    lines = transcript.hidden_by(mask)
+    lines = transcript.masked(mask)
     draft: ChatSummaryDraft = work.complete(
         text_tasks.summarise_chat(lines, language=chat.language)
     )
@@ -205,7 +205,7 @@ def _confirmed_prose(
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
     parts = rule_based_summary.of_conversation(
         transcript.lines,
-        language=detection.detect("\n".join(transcript.of_customer), default=chat.language),
+        language=detection.detect("\n".join(transcript.customer_texts), default=chat.language),
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest_of_customer(transcript)).overall.sentiment,
     )
@@ -250,12 +250,12 @@ def _proposed_tags(
     existing_keys = {key_of(row.name) for row in tags.for_chat(chat)}
     known_tags = tags.vocabulary(chat)
     if work.uses_model:
-        lines = transcript.hidden_by(transcripts.mask_for(chat.client))
+        lines = transcript.masked(transcripts.mask_for(chat.client))
         names = [tag.name for tag in known_tags]
         proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known_tags)
     else:
         candidates = [tag for tag in known_tags if key_of(tag.name) not in existing_keys]
-        proposed = tagging.suggest("\n".join(transcript.of_customer), candidates)
+        proposed = tagging.suggest("\n".join(transcript.customer_texts), candidates)
     return [tag for tag in proposed if key_of(tag.name) not in existing_keys]
 
 
@@ -279,12 +279,12 @@ def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[TagSugges
 
 
 def _latest_of_customer(transcript: Transcript) -> list[str]:
-    return transcript.of_customer[-ANALYSED_BY_RULES:]
+    return transcript.customer_texts[-ANALYSED_BY_RULES:]
 
 
 def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
     analysis = sentiment.analyse(_latest_of_customer(transcript))
-    ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
+    ids = transcript.customer_message_ids[-ANALYSED_BY_RULES:]
     pairs = zip(ids, analysis.by_message, strict=True)
     return analysis.overall, {
         message_id: result.sentiment for message_id, result in pairs if result
@@ -294,9 +294,9 @@ def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
 def _sentiment_by_model(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> tuple[Sentiment, ByMessage]:
-    lines = transcript.hidden_by(transcripts.mask_for(chat.client))
+    lines = transcript.masked(transcripts.mask_for(chat.client))
     draft = work.complete(text_tasks.analyse_sentiment(lines))
-    ids = dict(enumerate(transcript.ids_of_customer[-MAX_ANALYSED:], start=1))
+    ids = dict(enumerate(transcript.customer_message_ids[-MAX_ANALYSED:], start=1))
     by_message: ByMessage = {
         ids[message.number]: message.sentiment
         for message in draft.messages

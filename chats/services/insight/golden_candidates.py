@@ -1,5 +1,5 @@
-"""Collects golden questions: sample questions, questions with written answers, or the questions
-that customers ask most."""
+"""Collects golden questions from sample questions, from questions with written answers, or from
+the questions that customers ask most."""
 
 from collections import Counter
 from typing import Any
@@ -10,16 +10,15 @@ from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 
-# How many of the bot's newest answers are read, and how many questions at most are collected from
-# these answers.
+# How many of the bot's newest answers are read, and the maximum number of questions from them.
 _ANSWERS_READ, _MAX_QUESTIONS = 2000, 20
 # The maximum number of characters in a question and in a source's title.
 _MAX_CHARS = 300
 
 
 def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQuestion]:
-    """Add golden questions from the requested source, and return those that were added. Existing
-    golden questions stay unchanged."""
+    """Add golden questions from the requested source, and return the new ones. Existing golden
+    questions stay unchanged."""
     origin = GoldenOrigin(body.source)
     candidates = {
         GoldenOrigin.SAMPLES: golden_questions.from_samples,
@@ -30,8 +29,8 @@ def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQue
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:
-    """The answered questions that customers asked most often recently, each with the source of its
-    answer."""
+    """The answered questions that customers recently asked most often, each with its answer's
+    source."""
     rows = Message.objects.for_client(bot.client).filter(
         conversation__bot=bot,
         conversation__is_preview=False,

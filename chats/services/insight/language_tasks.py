@@ -36,18 +36,18 @@ from identity.models import Client
 
 # The BCP 47 code for an undetermined language.
 UNDETERMINED = "und"
-# A suggestion that is at least this similar to a message from the customer counts as a repetition.
-# Agents' own replies are less similar to customers' messages.
+# A suggestion at least this similar to a customer's message counts as a repetition. Replies that
+# agents write are less similar.
 _REPETITION_SIMILARITY = 0.94
 MAX_SUGGESTION_CHARS = 3_000
-# The minimum score of passages that are suggested. It is lower than for a bot's quotes, because
-# here an agent decides what is sent.
-SHOWN_FROM = 0.3
+# The minimum score of suggested passages. It is lower than for a bot's quotes, because an agent
+# decides what is sent.
+_MIN_SUGGESTION_SCORE = 0.3
 
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     """Translate a text with the model. The response names the source language that the platform
-    recognizes or, if it recognizes none, the language that the model names."""
+    recognizes or, failing that, the model names."""
     draft = _translate_text(client, body.text, to=body.out_lang_code, purpose="translation")
     named_by_model = canonical_language(draft.source_language)
     is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
@@ -61,8 +61,8 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
 
 
 def translate_message(message_id: str, *, to: str) -> None:
-    """Translate a message and store the translation with it, unless it has one in this language or
-    the bot has no model to translate it."""
+    """Translate a message and store the translation with it, unless there is one in this language,
+    or the bot has no model."""
     rows = Message.objects.select_related("client__config", "conversation__bot")
     message = rows.filter(pk=message_id).first()
     if message is None or not message.text or to in message.translations:
@@ -77,16 +77,14 @@ def translate_message(message_id: str, *, to: str) -> None:
             to=to,
             purpose=f"message:{message.pk}",
             bot=bot,
-            # The cap limits only costs that visitors cause, so it does not apply to agents'
-            # messages.
+            # The cap limits costs that visitors cause, so it does not apply to agents' messages.
             key_id=key_id if message.sender_type == SenderType.CUSTOMER else None,
         )
         _store_translation(message, draft.text, to=to)
 
 
 def _store_translation(message: Message, text: str, *, to: str) -> None:
-    """Store a translation, unless the text was changed during the translation; the new text has its
-    own job."""
+    """Store a translation, unless the text has changed meanwhile; the new text has its own job."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         if row.text != message.text:
@@ -98,8 +96,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """Summarize a text or messages: in a model's words or, if there is no model, by quoting
-    them."""
+    """Summarize a text or messages: in a model's words or, without a model, by quoting them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
         for message in body.messages or ()
@@ -130,11 +127,11 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
 
 
 def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
-    """Suggest replies to the customer's open question; no suggestions if no question is open."""
+    """Suggest replies to the customer's open question, if there is one."""
     transcript = transcripts.for_chat(chat)
-    if not transcript.of_customer:
+    if not transcript.customer_texts:
         return ReplySuggestions(suggestions=[])
-    language = detection.detect(transcript.of_customer[-1], default=chat.language)
+    language = detection.detect(transcript.customer_texts[-1], default=chat.language)
     question, topics = rule_based_summary.open_request(transcript.lines, language=language)
     if not question:
         return ReplySuggestions(suggestions=[])
@@ -145,7 +142,7 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         characters=transcript.characters,
     ) as work:
         parts = retrieval.find(
-            chat.bot, question, language=language, topics=topics, threshold=SHOWN_FROM
+            chat.bot, question, language=language, topics=topics, threshold=_MIN_SUGGESTION_SCORE
         )
         suggestions = (
             _suggest_by_model(chat, transcript, parts, body, work, language=language)
@@ -193,15 +190,15 @@ def _translate_text(
 
 
 def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
-    """Suggestions without a model: first what the bot would quote, then a quote from each of the
-    remaining passages."""
-    whole = quotation.extract_all(parts, language=language, threshold=SHOWN_FROM)
+    """Suggestions without a model: what the bot would quote, then a quote from each other
+    passage."""
+    whole = quotation.extract_all(parts, language=language, threshold=_MIN_SUGGESTION_SCORE)
     extracts = [whole] if whole else []
     for part in parts:
         for hit in part.result.hits:
             single = replace(part.result, hits=(hit,))
             extract = quotation.extract(
-                part.text, language=language, result=single, threshold=SHOWN_FROM
+                part.text, language=language, result=single, threshold=_MIN_SUGGESTION_SCORE
             )
             if extract and not any(extract.text in earlier.text for earlier in extracts):
                 extracts.append(extract)
@@ -211,7 +208,7 @@ def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
             citations=[Citation(**asdict(citation)) for citation in extract.citations],
         )
         for extract in extracts
-        if _answers(extract.text)
+        if _has_statement(extract.text)
     ]
 
 
@@ -226,13 +223,13 @@ def _suggest_by_model(
 ) -> list[Suggestion]:
     """The replies that a model suggests, each with the passages that it cites.
 
-    A reply is dropped if one of these is true:
-    - It cites no passage, or only asks.
-    - It does not rest on its passages (see `_rests_on`).
-    - It contains a figure, link or address that neither its passages nor the chat contain.
-    - It reports that something was done.
-    - It repeats the customer.
-    - The model, asked as a judge, does not confirm it.
+    A reply is dropped if it:
+    - cites no passage, or only asks questions
+    - is not grounded in its passages (see `_is_grounded`)
+    - contains a figure, link or address that neither its passages nor the chat contain
+    - reports that something was done
+    - repeats the customer
+    - is not confirmed by the model, asked as a judge
     """
     snippets = retrieval.snippets(part.result for part in parts)
     if not snippets:
@@ -240,7 +237,7 @@ def _suggest_by_model(
         return []
     prompt = prompt_versions.find_current(chat.bot_id)
     mask = transcripts.mask_for(chat.client)
-    lines = transcript.hidden_by(mask)
+    lines = transcript.masked(mask)
     drafts = work.complete(
         text_tasks.suggest_replies(
             lines,
@@ -257,11 +254,11 @@ def _suggest_by_model(
         sources = SourceCheck.of_snippets(cited, *(line.text for line in transcript.lines))
         is_good = (
             cited
-            and _answers(text)
+            and _has_statement(text)
             and sources.facts_supported(text)
             and not phrasebook.reports_action(text)
             and not _repeats_customer(text, transcript)
-            and _rests_on(cited, text, transcript, language=language)
+            and _is_grounded(cited, text, transcript, language=language)
         )
         if is_good:
             citations = [Citation(**asdict(snippet.citation)) for snippet in cited]
@@ -270,19 +267,19 @@ def _suggest_by_model(
     return [suggested[text] for text in confirmed]
 
 
-def _answers(text: str) -> bool:
-    """Whether a reply has a sentence that is no question."""
+def _has_statement(text: str) -> bool:
+    """Whether a reply has a sentence that is not a question."""
     sentences = (sentence.strip() for sentence in chunking.split_sentences(text))
     return any(sentence and not sentence.endswith(QUESTION_MARKS) for sentence in sentences)
 
 
-def _rests_on(
+def _is_grounded(
     cited: Sequence[Snippet], text: str, transcript: transcripts.Transcript, *, language: str
 ) -> bool:
-    """Whether a reply speaks as its passages and not as the customer.
+    """Whether a reply is based on its passages and not on the customer's words.
 
-    It has most of its words from the passages or, by its meaning, is nearer to one of their
-    sentences than to the customer's latest two messages and to what customers ask any business.
+    Most of its words are in the passages, or its meaning is nearer to one of their sentences than
+    to the customer's latest two messages and to questions that customers ask any business.
     """
     if SourceCheck.of_snippets(cited).mostly_supports(text):
         return True
@@ -291,12 +288,12 @@ def _rests_on(
         for snippet in cited
         for sentence in chunking.split_sentences(snippet.text)
     )
-    asked = [*transcript.of_customer[-2:], *embedding.GENERIC.get(language, ())]
+    asked = [*transcript.customer_texts[-2:], *embedding.GENERIC.get(language, ())]
     return embedding.is_nearer(text, passages, asked, language=language)
 
 
 def _repeats_customer(text: str, transcript: transcripts.Transcript) -> bool:
     """Whether a reply repeats one of the customer's latest two messages."""
-    latest = transcript.of_customer[-2:]
+    latest = transcript.customer_texts[-2:]
     is_near = embedding.available() and embedding.is_near(text, latest, _REPETITION_SIMILARITY)
     return text in latest or is_near

@@ -1,5 +1,5 @@
-"""Answers that people write to unanswered questions. The bot learns an answer and is then asked
-the question again."""
+"""Answers that people write to unanswered questions. Once the bot has learned an answer, it is
+asked the question again."""
 
 from datetime import UTC, datetime
 
@@ -32,9 +32,9 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Store the answer as content of the bot. Once the bot is trained on it, the question is asked
-    again. 409 `source_exists` if the bot already has a written answer to the question, 422 if the
-    question has no words ("???")."""
+    """Store the answer as content of the bot; once the bot is trained on it, the question is asked
+    again. 409 `source_exists` if the bot has a written answer to the question, 422 if the question
+    has no words ("???")."""
     question_text = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
         body = QuestionAnswerDto(question=question_text, answer=answer)
@@ -47,22 +47,21 @@ def add_answer(
     return get(group.bot, group.pk)
 
 
-def note_answer(message: Message, document: Document) -> None:
-    """Mark the group that a customer's message belongs to, if any, as learning from a newly written
-    answer."""
+def mark_learning(message: Message, document: Document) -> None:
+    """Mark the group of a customer's message, if any, as learning from a new written answer."""
     groups = GroupedQuestion.objects.filter(message=message).values("group")
     _learn(QuestionGroup.objects.filter(pk__in=groups), document)
 
 
 def request_again(group: QuestionGroup) -> None:
-    """Enqueue a job that asks the bot a group's question again; it may have learned the answer from
-    other content."""
+    """Enqueue a job that asks the bot a group's question again, because it may have learned the
+    answer from other content."""
     with transaction.atomic():
         _enqueue(group)
 
 
-def request_learned(document_id: int) -> None:
-    """Now that the bot is trained on a document, enqueue jobs that ask it again the questions for
+def request_after_training(document_id: int) -> None:
+    """Enqueue jobs that ask the bot again, now that it is trained on a document, the questions for
     which the document was written."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
@@ -86,11 +85,10 @@ def ask_again(group_id: int) -> None:
         status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
         sources = list(dict.fromkeys(citation.title[:300] for citation in outcome.citations))
     else:
-        # A preview of an answer calls no functions, so the outcome cannot be a call that needs an
-        # approval.
+        # A preview calls no functions, so the outcome cannot be a call that needs an approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
-        # If golden questions still hold the document back, the bot cannot use it yet, so the group
-        # is still learning.
+        # While golden questions hold the document back, the bot cannot use it: it is still
+        # learning.
         pending_review = group.document is not None and group.document.pending_review
         status = GroupStatus.LEARNING if pending_review else GroupStatus.OPEN
         text, fault, sources = "", str(reason), []

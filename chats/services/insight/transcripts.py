@@ -1,4 +1,4 @@
-"""Conversations as lines of text, which is the form in which engines read them."""
+"""Conversations as lines of text, as engines read them."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -10,23 +10,22 @@ from bots.engine.types import Line
 from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
-# The maximum numbers of lines in a transcript, of characters in a line, and of characters in all
-# lines. A transcript has the chat's latest messages. The chat's first message is added if it is not
-# among them, even if this exceeds `MAX_LINES` by one.
+# The limits of a transcript, which has the chat's latest messages. The first message is always
+# included, even if that exceeds `MAX_LINES` by one.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000
-# A reply whose rating has at most this many stars did not help.
+# A reply rated with at most this many stars did not help.
 POOR_RATING = 2
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A chat's lines, oldest first, without notes, the welcome and messages by the platform."""
+    """A chat's lines, oldest first, without notes, the welcome and the platform's messages."""
 
     lines: tuple[Line, ...]
     # The ids of the customer's messages, in the order of their lines.
-    ids_of_customer: tuple[uuid.UUID, ...]
+    customer_message_ids: tuple[uuid.UUID, ...]
     message_count: int
 
     @property
@@ -34,17 +33,16 @@ class Transcript:
         return sum(len(line.text) for line in self.lines)
 
     @property
-    def of_customer(self) -> list[str]:
+    def customer_texts(self) -> list[str]:
         return [line.text for line in self.lines if line.role == "customer"]
 
-    def hidden_by(self, mask: Mask) -> tuple[Line, ...]:
-        """The lines with their personal data masked, for an external model."""
+    def masked(self, mask: Mask) -> tuple[Line, ...]:
+        """The lines with personal data masked, for an external model."""
         return tuple(replace(line, text=mask.hide(line.text)) for line in self.lines)
 
 
 def for_chat(chat: Conversation) -> Transcript:
-    """A transcript with the chat's first message and as many of the latest messages as the limits
-    allow."""
+    """The chat's first message and as many of the latest messages as the limits allow."""
     rows = Message.objects.for_client(chat.client).filter(
         conversation=chat, is_note=False, is_welcome=False
     )

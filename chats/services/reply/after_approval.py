@@ -1,4 +1,4 @@
-"""Continues a reply after an agent has approved or rejected the function call that it needs."""
+"""Continues a reply after an agent has approved or rejected its function call."""
 
 from dataclasses import replace
 
@@ -44,8 +44,8 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer. The client's handoff policy is not applied here, so it cannot
-    prevent a handover."""
+    """What to tell the customer. The client's handoff policy does not apply, so it cannot prevent a
+    handover."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))

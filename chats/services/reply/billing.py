@@ -9,11 +9,10 @@ from identity.services import credits
 
 
 def reserve(message: Message, engine: Engine, *, call: FunctionCall | None = None) -> bool:
-    """Reserve the maximum cost of the engine's reply. False if the client lacks the credits, or if
-    what is left of the public key's daily cap does not cover them.
+    """Reserve the maximum cost of the engine's reply. False if the client's credits, or what is
+    left of the public key's daily cap, do not cover it.
 
-    `call` is set only for the second reply to a message, which reports the result of a call that an
-    agent approved.
+    `call` is set for a second reply, which reports the result of a call that an agent approved.
     """
     cost, key_id = reply_policy.highest_cost(engine), message.conversation.capped_key_id
     reference = _reference(message, call)
@@ -25,11 +24,9 @@ def reserve(message: Message, engine: Engine, *, call: FunctionCall | None = Non
 
 
 def price_of(decision: Decision | None) -> int:
-    """The credits that a reply costs, at most as many as were reserved; 0 for a dropped reply
-    (None)."""
+    """The credits that a reply costs, at most those reserved; 0 for a dropped reply (None)."""
     trace = decision.receipt.trace if decision else None
-    # A model's tokens are charged even if it gave no answer. The extractive engine is charged only
-    # for an answer.
+    # A model's tokens are charged even without an answer, the extractive engine only for an answer.
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
         maximum = credits.MODEL_REPLY * trace.price
@@ -38,7 +35,7 @@ def price_of(decision: Decision | None) -> int:
 
 
 def settle(message: Message, price: int, *, call: FunctionCall | None = None) -> int:
-    """Charge `price` credits for a reply and release the rest of the reservation. Return what was
+    """Charge `price` credits for a reply, release the rest of the reservation, and return what was
     charged: 0 if nothing was reserved. `call` is the same as for `reserve`.
 
     Call it last in a transaction: it locks the client's balance until the transaction ends.

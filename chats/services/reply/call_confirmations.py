@@ -1,4 +1,4 @@
-"""Reads a customer's message as the answer to the bot's question whether it may call a function."""
+"""Interprets a customer's message as the answer to the bot's request to confirm a function call."""
 
 from collections.abc import Sequence
 
@@ -14,29 +14,27 @@ from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
-# The maximum number of times that the customer is asked about one call. After that, the call is
-# withdrawn.
+# The maximum number of times that the customer is asked to confirm a call before it is withdrawn.
 MAX_QUESTIONS = 2
 
 
-def settle(
+def resolve(
     loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
 ) -> ConfirmationReply | None:
-    """What a message says about the call that the customer was asked to confirm; None if it says
-    nothing about such a call.
+    """What a message says about the call that the customer was asked to confirm; None if nothing.
 
-    A confirmed call is made here, and only once, because the call stores which message decided it.
+    Makes a confirmed call, and only once, because the call stores which message decided it.
     """
     message = loaded.message
-    # No call is made while the chat waits for an agent.
+    # While the chat waits for an agent, no call is made.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
         return None
     calls = function_calls.pending_for_customer(message.conversation_id, message.pk)
     texts = gather.texts_of(gather.load_burst(message, earlier)) if calls else ()
-    return _settle(message, texts[-1], calls, subject) if texts else None
+    return _resolve(message, texts[-1], calls, subject) if texts else None
 
 
-def _settle(
+def _resolve(
     message: Message, text: str, calls: list[FunctionCall], subject: Subject
 ) -> ConfirmationReply | None:
     call = next((call for call in calls if call.decided_at), None)
@@ -57,7 +55,7 @@ def _settle(
 
 
 def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> FunctionCall | None:
-    """The call that the latest message to the customer asks about, if any. A yes cannot confirm any
+    """The call that the latest message to the customer asks to confirm, if any. A yes confirms no
     other call."""
     rows = Message.objects.filter(conversation=chat, is_note=False)
     latest = rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
@@ -68,8 +66,8 @@ def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> Function
 
 
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
-    """Ask once more for a yes or no. If the customer has been asked `MAX_QUESTIONS` times or asks
-    for a person, withdraw the call and return None."""
+    """Ask again for a yes or no. If the customer has been asked `MAX_QUESTIONS` times or asks for a
+    person, withdraw the call and return None."""
     questions = Message.objects.filter(
         conversation=message.conversation_id,
         receipt__decision="approval_needed",

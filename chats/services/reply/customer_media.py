@@ -1,7 +1,7 @@
-"""Gives a customer's files to the model: pictures to look at and voice notes to transcribe.
+"""Gives a customer's pictures and voice notes to the model, if it can read them and the client
+allows it (`read_attachments`).
 
-The model gets the files only if it can read them and the client allows it (`read_attachments`). A
-transcript is stored with its voice note, for the bot, the agents and searches.
+A transcript is stored with its voice note, for the bot, the agents and searches.
 """
 
 import logging
@@ -19,21 +19,20 @@ from chats.models import Attachment, Conversation, LockedConversation, Message, 
 from chats.services.core import enqueue_translations, message_status, messages
 
 log = logging.getLogger(__name__)
-# The maximum number of pictures that the model gets for one reply. It gets the latest pictures.
+# The maximum number of pictures that the model gets for one reply: the latest ones.
 MAX_PICTURES = 4
 # The maximum size, in bytes, of a file that the model gets.
 MAX_BYTES = 10_000_000
 # The maximum width and height of a picture, in pixels. Models scale down larger pictures anyway.
 LARGEST_SIDE = 1_536
 _PICTURES = {"image/png", "image/jpeg", "image/webp"}
-# The file name that is sent for a voice note of each type, because model servers tell the type by
-# the extension.
+# The file name to send for a voice note of each type; model servers tell the type by the extension.
 _VOICE_NOTES = {
     "audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav",
     "audio/mp4": "voice.m4a",
 }  # fmt: skip
-# The bytes of a minute of speech at 32 kbit/s. 1,000 tokens are reserved for each minute.
-_BYTES_A_MINUTE = 240_000
+# A minute of speech at 32 kbit/s. 1,000 tokens are reserved for each minute.
+_BYTES_PER_MINUTE = 240_000
 
 
 def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]:
@@ -44,8 +43,8 @@ def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]
 
 
 def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
-    """The pictures for the model, scaled down and without metadata such as the location. Pictures
-    that cannot be read are left out."""
+    """The pictures for the model, scaled down and without metadata such as the location; unreadable
+    pictures are left out."""
     reencoded = []
     for row in Attachment.objects.filter(conversation=chat, pk__in=ids).order_by("id"):
         try:
@@ -56,8 +55,8 @@ def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
     return tuple(reencoded)
 
 
-def transcribe_later(chat: LockedConversation, message: Message) -> None:
-    """Enqueue a job that transcribes a customer's voice notes to which the bot does not reply."""
+def enqueue_transcription(chat: LockedConversation, message: Message) -> None:
+    """Enqueue the transcription of voice notes, if the message is a customer's and has any new."""
     if message.sender_type == SenderType.CUSTOMER and _untranscribed(message):
         jobs.enqueue(
             "chats.transcribe_message", client_id=chat.client_id, message_id=str(message.pk)
@@ -94,8 +93,7 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
     row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
-    # The language is that of the customer's previous message with text. The chat's language may be
-    # a guess.
+    # Use the language of the customer's previous text, because the chat's language may be a guess.
     earlier = Message.objects.filter(
         conversation=chat, sender_type=SenderType.CUSTOMER, seq__lt=message.seq
     )
@@ -110,15 +108,15 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
         chat.client,
         bot=chat.bot,
         purpose="transcript",
-        characters=1_000 * (1 + len(data) // _BYTES_A_MINUTE),
+        characters=1_000 * (1 + len(data) // _BYTES_PER_MINUTE),
         key_id=chat.capped_key_id,
     ) as work:
         _store(message, piece["attachment_id"], work.transcribe(recording))
 
 
 def _store(message: Message, attachment_id: str, transcript: str) -> None:
-    """Store a transcript with its voice note, if the message still has the voice note, and update
-    the message's text and language."""
+    """Store a transcript with its voice note, if the message still has it, and update the message's
+    text and language."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         row.conversation = chat

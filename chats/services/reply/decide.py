@@ -29,13 +29,12 @@ class Receipt:
     # filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
-    # The field that the bot asked for while the customer ignored the question; the bot will ask for
-    # it once more.
+    # The field whose question the customer ignored; the bot will ask for it once more.
     passed_over: str | None = None
     # Whether the customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
-    # Whether the bot replied while the chat waited for an agent. Only replies that are marked like
-    # this may be sent while it waits.
+    # Whether the bot replied while the chat waited for an agent. Without this mark, a reply is not
+    # sent while it waits.
     while_waiting: bool | None = None
     # The procedure's name, the steps that it took for this message, and where it waits.
     procedure: Mapping[str, Any] | None = None
@@ -68,8 +67,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a customer may choose instead of rephrasing a question: headings of documents, or a
-    person."""
+    """What a customer may choose instead of rephrasing: headings of documents, or a person."""
 
     headings: tuple[str, ...]
     person: bool
@@ -85,9 +83,8 @@ class CannedReply:
 
 
 @dataclass(frozen=True)
-class Say:
-    """The bot says what the client wrote for steps of a procedure, with choices if a step has
-    options."""
+class ProcedureText:
+    """The bot replies with the client's texts of steps of a procedure, and a step's options."""
 
     text: str
     receipt: Receipt
@@ -95,7 +92,7 @@ class Say:
 
 
 @dataclass(frozen=True)
-class AskCustomer:
+class AskConfirmation:
     """The bot asks the customer whether a function may be called."""
 
     call: ProposedCall
@@ -109,19 +106,19 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The name of the message for the customer; None for the usual message for this reason.
+    # The name of the platform's message for the customer; None for the reason's usual message.
     name: str | None = None
 
 
 @dataclass(frozen=True)
 class AskEngine:
-    """No rule decides, so an engine must answer, which costs credits."""
+    """No rule decides: an engine must answer, which costs credits."""
 
     question: str
-    # Whether the question is the customer's yes to a call, whose result the answer reports.
+    # Whether the message is the customer's yes to a call, whose result the answer reports.
     is_confirmation: bool = False
-    # The call that an agent approved, whose result the answer reports. The message already has a
-    # reply, which proposed the call.
+    # The call that an agent approved, whose result the answer reports. The message's first reply
+    # proposed it.
     approved_call: FunctionCall | None = None
 
     @property
@@ -138,12 +135,12 @@ class NoReply:
     receipt: Receipt = field(default_factory=Receipt)
 
 
-Decision = Answer | CannedReply | Say | AskCustomer | HandOver | NoReply
+Decision = Answer | CannedReply | ProcedureText | AskConfirmation | HandOver | NoReply
 
 
 @dataclass(frozen=True)
 class ConfirmationReply:
-    """What a customer's message says about the call that the customer was asked to confirm."""
+    """What a customer's message says about the call that the bot asked them to confirm."""
 
     answer: Literal["confirmed", "declined", "unclear"]
     call: ProposedCall
@@ -152,7 +149,7 @@ class ConfirmationReply:
 @dataclass(frozen=True)
 class AskedField:
     """The customer-info field that the latest message to the customer asked for, how the customer
-    responded, and whether the field may be asked for once more."""
+    responded, and whether the bot may ask again."""
 
     name: str
     answer_kind: AnswerKind
@@ -198,11 +195,11 @@ class HandoffPolicy:
 
 @dataclass(frozen=True)
 class KnowledgeGap:
-    """What is known about an unanswered question in addition to the engine's outcome."""
+    """What is known about an unanswered question besides the engine's outcome."""
 
     # Whether it is the first unanswered question since the chat was opened or reopened.
     is_first: bool = False
-    # The most similar headings in the bot's documents; the bot can answer each as a question.
+    # The most similar headings in the bot's documents, each of which it can answer as a question.
     headings: tuple[str, ...] = ()
 
 
@@ -216,12 +213,12 @@ class Facts:
     # The texts of the messages; a message with only files has none.
     texts: tuple[str, ...] = ()
     # What the messages contain if they have no text. `lines`: only what the channel reports, such
-    # as an order; `quiet`: nothing that needs an answer.
-    wordless: Literal["files", "lines", "quiet"] = "files"
-    # The attachment ids of the sent pictures that the bot's model may look at.
+    # as an order; `no_reply_needed`: nothing that needs a reply.
+    textless_kind: Literal["files", "lines", "no_reply_needed"] = "files"
+    # The attachment ids of the pictures that the bot's model may look at.
     picture_ids: tuple[str, ...] = ()
     # Only a person can deal with the content, such as an order.
-    is_for_people: bool = False
+    needs_person: bool = False
     # The chat is on a messaging channel.
     is_messaging: bool = False
     # `question`: all texts that are not small talk. `small_talk`: the kind of the last text if it
@@ -237,31 +234,30 @@ class Facts:
     has_greeted: bool = False
     # The chat waits for an agent.
     is_waiting: bool = False
-    # The customer-info fields that are still to be asked for.
+    # The customer-info fields that the bot still asks for.
     wanted: tuple[str, ...] = ()
 
 
-# The names of the canned replies to a value that does not fit its field, by the field's type.
-NOT_A = {
+# The name of the canned reply to an invalid value, by the field's type.
+INVALID_VALUE_REPLIES = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
 }  # fmt: skip
-# The handover reasons for which the bot asks for customer-info fields.
+# The reasons for handovers that may include the question for a customer-info field.
 _ASKS_AT = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
-    """What the rules alone decide. If they cannot decide, the question that an engine must
-    answer."""
+    """What the rules alone decide or, if they cannot, the question for an engine."""
     if facts.is_waiting:
         reply = _reply_to_info(facts.info) if facts.info.asked else None
         if reply:
             reply = replace(reply, receipt=replace(reply.receipt, while_waiting=True))
             return ask_next(reply, facts)
-        # After a handover, the bot answers only questions. It does not reply to a "great!".
-        is_question = bool(facts.question) and not _closing_words(facts.short_reply)
+        # After a handover, the bot answers only questions; it does not reply to "great!".
+        is_question = bool(facts.question) and not _as_small_talk(facts.short_reply)
         is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
         return AskEngine(facts.question) if is_for_bot else NoReply()
     decision = _while_bot_has_chat(facts)
@@ -271,10 +267,10 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
 def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
-    if not facts.texts and facts.wordless == "quiet":
+    if not facts.texts and facts.textless_kind == "no_reply_needed":
         return NoReply()
-    if facts.is_for_people or not (facts.texts or facts.picture_ids):
-        is_files = facts.wordless == "files" and not facts.is_for_people
+    if facts.needs_person or not (facts.texts or facts.picture_ids):
+        is_files = facts.textless_kind == "files" and not facts.needs_person
         return HandOver("files_only" if is_files else "unreadable")
     if not facts.texts:
         return AskEngine("")
@@ -283,7 +279,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)
         return CannedReply("declined", receipt)
     if confirmation and confirmation.answer == "unclear":
-        return _ask_customer(confirmation.call)
+        return _ask_confirmation(confirmation.call)
     if facts.asks_for_person:
         return _apply_handoff_policy(HandOver("customer_asked"), facts.handoff_policy)
     if confirmation:
@@ -296,7 +292,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_messaging and _is_acknowledgement(facts.short_reply):
         return NoReply()
     small_talk = None if facts.question else facts.small_talk
-    small_talk = small_talk or _closing_words(facts.short_reply)
+    small_talk = small_talk or _as_small_talk(facts.short_reply)
     if small_talk:
         is_repeated = small_talk == "greeting" and facts.has_greeted
         name = "brief_greeting" if is_repeated else small_talk
@@ -311,10 +307,9 @@ def _is_acknowledgement(reply: ShortReply | None) -> bool:
     )
 
 
-def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """The kind of small talk that a mere yes, no or "ok" amounts to. None for any other message,
-    and if the message may answer a question that the bot asked. A quotation never asks a question.
-    """
+def _as_small_talk(reply: ShortReply | None) -> SmallTalk | None:
+    """The small talk that a mere yes, no or "ok" amounts to. None for any other message, and if it
+    may answer a question by the bot; a quotation never asks one."""
     if reply is None:
         return None
     if reply.previous_kind == "thanks":
@@ -328,17 +323,17 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
 def from_outcome(
     outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
 ) -> Decision:
-    """What the bot does after an engine's outcome, which is None if there were too few credits to
-    ask the engine. While the chat waits for an agent, the bot either answers or says nothing."""
+    """What the bot does after an engine's outcome; None: there were too few credits to ask the
+    engine. While the chat waits for an agent, the bot answers or says nothing."""
     if facts.is_waiting:
-        return _answer_or_silence(outcome)
+        return _answer_or_no_reply(outcome)
     if isinstance(outcome, Unanswered) and facts.picture_ids and not facts.texts:
         # A picture without words cannot be rephrased.
         return HandOver("files_only", Receipt(trace=outcome.trace))
     return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts)
 
 
-def _answer_or_silence(outcome: Outcome | None) -> Answer | NoReply:
+def _answer_or_no_reply(outcome: Outcome | None) -> Answer | NoReply:
     match outcome:
         case None:
             return NoReply()
@@ -358,7 +353,7 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
         case Answered():
             return Answer(outcome.text, outcome.citations, Receipt("answered", outcome.trace))
         case NeedsApproval(call=call) if call.requires_approval == Approval.CUSTOMER:
-            return _ask_customer(call, outcome.trace)
+            return _ask_confirmation(call, outcome.trace)
         case NeedsApproval(call=call):
             receipt = Receipt("approval_needed", outcome.trace, call_id=call.id)
             return HandOver("approval_needed", receipt, call)
@@ -367,17 +362,17 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
             if policy.asks_again and gap.is_first:
-                # Without handovers, the bot replies like this to every unanswered question, so
-                # the receipt does not count it as asking again.
+                # Without handovers, this is the reply to every unanswered question, so the
+                # receipt does not count it as asking again.
                 receipt = replace(receipt, asked_again=policy.on_no_answer or None)
                 return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
             return _apply_handoff_policy(HandOver("no_answer", receipt), policy)
 
 
 def ask_next(decision: Decision, facts: Facts) -> Decision:
-    """Add the question for the next customer-info field to an answer, to a handover or to the
-    thanks for a value, unless the customer has just left such a question unanswered. If they
-    ignored the question for a text field, and the bot may ask again, the receipt records that."""
+    """Add the question for the next customer-info field to an answer, a handover or the thanks for
+    a value, unless the customer has just left such a question unanswered. If they ignored it, and
+    it is for a text field and may be repeated, the receipt records that."""
     info, asked = facts.info, facts.info.asked
     match decision:
         case Answer():
@@ -397,19 +392,21 @@ def ask_next(decision: Decision, facts: Facts) -> Decision:
 
 
 def _reply_to_info(info: InfoFacts) -> CannedReply | None:
-    """The reply to a message that is about a customer-info field; None for any other message."""
+    """The reply to a message about a customer-info field; None for any other message."""
     asked = info.asked
     if asked and asked.answer_kind == "declined":
         return CannedReply("info_declined", Receipt("info_declined"))
     if asked and asked.answer_kind == "wrong" and asked.may_repeat:
-        return CannedReply(NOT_A[asked.type], Receipt("info_wrong", asks_for=asked.name))
+        return CannedReply(
+            INVALID_VALUE_REPLIES[asked.type], Receipt("info_wrong", asks_for=asked.name)
+        )
     if asked and asked.answer_kind == "wrong":
         return CannedReply("info_declined", Receipt("info_wrong"))
     return CannedReply("info_noted", Receipt("info_given")) if info.has_nothing_else else None
 
 
 def _apply_handoff_policy(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
-    """The handover, or a canned reply in its place if the client's policy excludes the handover."""
+    """The handover, or a canned reply instead if the client's policy excludes it."""
     if handover.reason == "no_answer" and not policy.on_no_answer:
         return CannedReply("unknown", handover.receipt)
     if handover.reason == "customer_asked" and not policy.on_request:
@@ -417,5 +414,5 @@ def _apply_handoff_policy(handover: HandOver, policy: HandoffPolicy) -> HandOver
     return handover
 
 
-def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:
-    return AskCustomer(call, Receipt("approval_needed", trace, call_id=call.id))
+def _ask_confirmation(call: ProposedCall, trace: Trace | None = None) -> AskConfirmation:
+    return AskConfirmation(call, Receipt("approval_needed", trace, call_id=call.id))

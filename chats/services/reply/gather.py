@@ -1,9 +1,9 @@
 """Gathers the facts about a message for the rules in `decide`: its texts, and the chat before it.
 
 If the bot's message asks for a customer-info field, its receipt contains the field's name
-(`asks_for`), and the customer's next message is searched for the value. The bot asks again if the
-value is invalid, up to `MAX_QUESTIONS` times. If the customer ignores the question for a text
-field, the receipt of the bot's reply says so (`passed_over`), and the bot asks again later, once.
+(`asks_for`), and the customer's next message is searched for the value. The bot asks up to
+`MAX_QUESTIONS` times: again at once if the value is invalid, and later if the customer ignores the
+question for a text field, which the receipt of the bot's reply records (`passed_over`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,8 @@ MAX_QUESTIONS = 2
 def facts_for(
     message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
 ) -> Facts:
-    """Everything that the rules need to know about a message and the earlier messages that share
-    its reply. `earlier` are the ids of the earlier messages."""
+    """What the rules need to know about a message and those that share its reply (`earlier`: their
+    ids)."""
     chat, burst = message.conversation, load_burst(message, earlier)
     texts, first_seq = texts_of(burst), burst[0].seq
     intent = intents.intent_of(texts, language=message.language)
@@ -46,9 +46,9 @@ def facts_for(
         is_bot_disabled=chat.bot.is_disabled,
         first_seq=first_seq,
         texts=texts,
-        wordless=_wordless(burst),
+        textless_kind=_textless_kind(burst),
         picture_ids=customer_media.picture_ids(chat, burst),
-        is_for_people=any(channel_context.is_for_people(row.metadata) for row in burst),
+        needs_person=any(channel_context.needs_person(row.metadata) for row in burst),
         is_messaging=chat.channel in MESSAGING_CHANNELS,
         question=_question(burst, intent),
         small_talk=intent.small_talk,
@@ -86,17 +86,17 @@ def _text_of(message: Message) -> str:
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
-    """The customer's questions, followed by what they refer to, such as a product or a quoted
-    message; empty if there are no questions."""
+    """The customer's questions, with what they refer to, such as a product or a quoted message;
+    empty if there are none."""
     question = "\n".join(intent.questions)
     references = [text for row in burst for text in channel_context.about(row.metadata)]
     return f"{question} ({'; '.join(references)})" if question and references else question
 
 
-def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
-    """What the messages contain if they have no text (see `Facts.wordless`)."""
-    if all(channel_context.is_quiet(row.metadata) for row in burst):
-        return "quiet"
+def _textless_kind(burst: Sequence[Message]) -> Literal["files", "lines", "no_reply_needed"]:
+    """What the messages contain if they have no text (see `Facts.textless_kind`)."""
+    if all(channel_context.needs_no_reply(row.metadata) for row in burst):
+        return "no_reply_needed"
     has_files = any(piece["type"] in FILE_TYPES for row in burst for piece in row.content)
     return "files" if has_files else "lines"
 
@@ -122,7 +122,7 @@ def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> Shor
 def _kind_of(
     latest: Message | None,
 ) -> Literal["nothing", "greeting", "thanks", "quotation", "other"]:
-    """The kind of the latest message to the customer; it decides what an "ok" in reply means."""
+    """The kind of the latest message to the customer, which decides what "ok" means in reply."""
     if latest is None:
         return "nothing"
     receipt: Mapping[str, Any] = latest.receipt or {}
@@ -141,9 +141,8 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the unknown fields that the bot asks for in this chat. Optional fields that were
-    in the form before the chat are left out. In a preview, required fields of that form are left
-    out too."""
+    """The names of the unknown fields that the bot asks for in this chat. Fields of the pre-chat
+    form are left out, except required ones if the chat is not a preview."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -159,8 +158,8 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """The bot's fields whose values are unknown. In a preview the customer is a user of the client,
-    so only the values given in this chat count as known."""
+    """The bot's fields whose values are unknown. In a preview, whose customer is a user of the
+    client, only the values given in this chat count as known."""
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -209,9 +208,9 @@ def _info(
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The names of the fields that this bot has asked the customer for, and the names of the fields
-    for which the customer ignored the question. A name is repeated for each time that it happened.
-    All chats of the customer with the bot count; in a preview, only this chat."""
+    """The names of the fields that the bot has asked for, and of those whose question the customer
+    ignored, with an entry for each time. All chats of the customer with the bot count; in a
+    preview, only this chat."""
     rows = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )

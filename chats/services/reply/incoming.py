@@ -49,8 +49,8 @@ from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
 from identity.auth import Principal
 
-# The bot waits for further messages for at most this multiple of `burst_wait` before it replies.
-LONGEST_BURST = 5
+# The bot waits for further messages at most this many times `burst_wait` before it replies.
+MAX_BURST_WAITS = 5
 
 
 class NothingToAnswer(ApiError):
@@ -83,9 +83,9 @@ class Opened(NamedTuple):
 def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
-    """Open a conversation and store its first message, if there is one. If the client's setting
-    `reuse_open` is on and the customer has an open or snoozed chat with the bot, that chat is used
-    instead of a new one."""
+    """Open a conversation and store its first message, if there is one. With the client's setting
+    `reuse_open`, an open or snoozed chat of the customer with the bot is used instead of a new
+    one."""
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
@@ -106,7 +106,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
     external_id = creation.customer.external_id
     reuses_open = caller.client.config.reuse_open and external_id
     if reuses_open:
-        # Without the lock, two requests for one customer at the same time would open two chats.
+        # Without the lock, two simultaneous requests for a customer would open two chats.
         locks.lock_in_transaction(f"open-chat:{caller.client_id}:{external_id}")
     if caller.is_public_key and external_id:
         bots.lock_against_deletion(bot)
@@ -152,7 +152,7 @@ def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversat
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
     candidates = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
     if caller.is_public_key:
-        # Chats that were opened for another visitor and later passed to this customer are left out.
+        # Leave out chats that were opened for another visitor and later moved to this customer.
         candidates = candidates.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
     return (
         candidates.filter(customer__external_id=creation.customer.external_id)
@@ -168,17 +168,17 @@ def receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    """Store a customer's message and, if the bot should reply, enqueue the job that replies. A
-    repeated `client_message_id` returns the stored message. `fields` are what a channel knows in
-    addition to the content."""
+    """Store a customer's message and, if the bot should reply, enqueue the reply. A repeated
+    `client_message_id` returns the stored message. `fields` are what a channel knows besides the
+    content."""
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
 def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
     """Store a customer's message in a chat that the caller may see, and return its turn; 404 for
-    any other chat. Usually the message is plain, and a database function stores it; `receive`
-    stores all other messages."""
+    any other chat. A database function stores plain messages, which most are, and `receive` all
+    others."""
     is_plain = not body.attachments
     guess = detection.Guess((), body.language) if body.language else detection.guess(body.text)
     is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
@@ -214,25 +214,22 @@ def _receive(
 
 
 def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
-    """Do what follows a customer's new message; return whether a reply is coming.
-
-    The translation of the message is enqueued, and so is the bot's reply. If no reply is coming,
-    the transcription of voice notes is enqueued. If the company is closed and the bot does not have
-    the chat, the customer is told so.
-    """
+    """Enqueue the translation of a customer's new message and the bot's reply or, if no reply is
+    coming, the transcription of voice notes; return whether a reply is coming. If the company is
+    closed and the bot does not have the chat, tell the customer."""
     enqueue_translations.enqueue_for_agents(chat, message)
-    handoffs.tell_if_closed(chat, language=message.language)
+    handoffs.notify_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
     if not is_coming:
-        customer_media.transcribe_later(chat, message)
+        customer_media.enqueue_transcription(chat, message)
     return is_coming
 
 
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a customer's message belongs to, and the message if it is already stored. If it
-    is not, the chat is woken up, reopened or created as needed."""
+    """The chat that a customer's message belongs to, and the message if it is already stored. If
+    not, the chat is woken, reopened or created as needed."""
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
@@ -286,7 +283,7 @@ def _request_reply(chat: LockedConversation, message: Message) -> bool:
         "chats.generate_reply",
         ordering_key=ordering_key(chat.pk),
         wait=burst_wait,
-        at_most=burst_wait * LONGEST_BURST,
+        at_most=burst_wait * MAX_BURST_WAITS,
         change=join,
     ):
         return True
@@ -298,8 +295,8 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
     """Return the customer's latest message, and request a reply if the bot still owes one. 409 if
     there is no message or the chat has ended.
 
-    `earlier_result_id`: if the request repeats an earlier one, the id of the message that the
-    earlier request returned. That message is returned again, and no reply is requested.
+    `earlier_result_id`: the id of the message that an earlier, identical request returned. It is
+    returned again, without requesting a reply.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -330,10 +327,10 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
     )
 
 
-# --- the `ChatTurn`: a message and what became of it ----------------------------------------------
+# --- the `ChatTurn`: a message and its outcome --------------------------------------------------
 
 
-# Types that know the chat's owner and status, which decide the status of a turn without a reply.
+# Types with the chat's owner and status, which decide the status of a turn without a reply.
 _HasOwner = Conversation | fast_sql.PlainMessage | fast_sql.TurnState
 
 
@@ -372,8 +369,8 @@ def _plain_turn(
     message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
 ) -> Turn:
     """The turn of a message that the database function stored; its chat is open."""
-    # A public key is shown fewer fields, so its JSON is parsed. Plain messages have no files that
-    # would need links.
+    # A public key sees fewer fields, so its JSON is parsed. Plain messages have no files, so they
+    # need no links.
     shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
     fields = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)

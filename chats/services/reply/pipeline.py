@@ -33,7 +33,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     are the ids of the preceding messages that share the reply."""
     loaded, confirmation = _load_transcribed(message_id, earlier), None
     if loaded and loaded.has_asked_for_call:
-        confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
+        confirmation = call_confirmations.resolve(loaded, earlier, subject_of(loaded.message))
     if confirmation:
         loaded = fast_sql.load_message(message_id)  # the chat may have changed during the call
     if loaded is None:

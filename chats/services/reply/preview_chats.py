@@ -1,5 +1,5 @@
-"""Previews: chats in which a client's users try a bot. Nobody is notified of these chats, and no
-report counts them."""
+"""Previews: chats in which a client's users try a bot. They notify nobody, and no report counts
+them."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class PreviewOff(ApiError):
 
 class NotAPreview(ApiError):
     code, status = "not_a_preview", 409
-    detail = "This is a customer's conversation: nobody can write as the customer."
+    detail = "This is a customer's conversation, so you can't write as the customer."
 
 
 def open_preview(
@@ -51,7 +51,7 @@ def open_preview(
         raise PreviewOff
     if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
-    _ensure_paid(bot)
+    _ensure_credits(bot)
     with transaction.atomic():
         # This customer represents the user in all of the user's previews.
         customer, _ = Customer.objects.get_or_create(
@@ -83,11 +83,10 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; return the last one. A request without messages is allowed for any
-    chat: it returns the customer's latest message, and requests a reply if the bot still owes one.
-    """
+    """Add messages to a preview; return the last one. Without messages, in any chat, return the
+    customer's latest message, and request a reply if the bot still owes one."""
     if body.messages or _owes_reply(chat):
-        _ensure_paid(chat.bot)
+        _ensure_credits(chat.bot)
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:
@@ -107,7 +106,7 @@ def _owes_reply(chat: Conversation) -> bool:
     return latest is not None and messages.find_reply(latest) is None
 
 
-def _ensure_paid(bot: Bot) -> None:
+def _ensure_credits(bot: Bot) -> None:
     """Raise 402 if the credits don't cover a reply; a customer's chat would be handed over
     instead."""
     cost = reply_policy.highest_cost(engine_for(bot.client, bot))

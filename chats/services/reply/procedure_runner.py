@@ -1,9 +1,9 @@
 """Runs a bot's procedures step by step. Steps ask the customer, call functions or say something.
 
-When a step asks the customer something, the receipt of that message stores where the run waits
-(`procedure`), and the customer's next message is read as the answer. If the run is interrupted, it
-starts again from there. Calls that it has already made for the message are found in the call log
-and not made again.
+If a step asks the customer something, the receipt of that message stores where the run waits
+(`procedure`), and the customer's next message is read as the answer. An interrupted run starts
+again from there; calls that it has already made for the message are found in the call log and not
+made again.
 """
 
 import json
@@ -32,14 +32,14 @@ from chats.services.core import customers, fast_sql
 from chats.services.reply import billing, decide
 from chats.services.reply.decide import (
     Answer,
-    AskCustomer,
+    AskConfirmation,
     AskEngine,
     CannedReply,
     Decision,
     Facts,
     HandOver,
+    ProcedureText,
     Receipt,
-    Say,
 )
 from identity.services import time_zones
 
@@ -54,26 +54,25 @@ class Waiting:
     name: str
     version: str
     at: int = 0
-    # The values that are known, by the names of their steps, and the ids of the calls that were
-    # made, by the names of the functions.
+    # The known values, by the step's name, and the ids of calls made, by the function's name.
     values: dict[str, Any] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
     # The kind of step that waits.
     asks: Literal["ask", "confirm", "call", ""] = ""
     tries: int = 0
-    # The question that was asked, so that it can be repeated.
+    # The question that the run asked, to be able to repeat it.
     question: str = ""
 
     def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
-        A handover or silence stays as it is. So does a reply that starts another procedure, since
-        this procedure then ends.
+        The question is not repeated after a handover, without a reply, or if the reply starts
+        another procedure, which ends this one.
         """
-        is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
+        is_reply = isinstance(decision, Answer | CannedReply | AskConfirmation)
         if not is_reply or decision.receipt.procedure:
             return decision
-        after = "" if isinstance(decision, AskCustomer) else self.question
+        after = "" if isinstance(decision, AskConfirmation) else self.question
         stored = {"name": self.name, "steps": [], "waiting": asdict(self)}
         receipt = replace(decision.receipt, asks_for=None, after=after, procedure=stored)
         return replace(decision, receipt=receipt)
@@ -81,18 +80,18 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Turn:
-    """A procedure's reaction to a message. `waiting` is set if the message did not answer the step
-    and the procedure still waits."""
+    """A procedure's reaction to a message. `waiting` is set if the message does not answer the
+    step, so the procedure still waits."""
 
     decision: Decision | AskEngine
     waiting: Waiting | None = None
 
 
 def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
-    """The reaction of the procedure that waits for a message or that the message starts; None if
-    no procedure reacts."""
+    """The reaction of the procedure that waits for a message or is started by it; None if there is
+    no such procedure."""
     chat = message.conversation
-    is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
+    is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.needs_person
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
         return None
     latest = fast_sql.latest_outgoing(chat, before_seq=facts.first_seq)
@@ -105,7 +104,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     if procedure is None:
         return Turn(HandOver("procedure", Receipt("procedure_changed")))
     if facts.confirmation and waiting.asks != "call":
-        # The customer decided on a call that was requested after the step asked, not on the step.
+        # The customer's decision is about a call that was proposed after the step asked.
         return Turn(decide.from_facts(facts), waiting)
     run = _Run(message, procedure, waiting, subject)
     read = {"ask": _read_value, "confirm": _read_confirmation, "call": _read_approval}
@@ -115,8 +114,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
 def start(
     message: Message, procedure: ReadyProcedure, subject: Subject, *, trace: Trace | None = None
 ) -> Decision:
-    """Run a procedure from its first step. `trace` comes from the model that chose the procedure,
-    if one did."""
+    """Run a procedure from its first step. `trace`: of the model, if a model chose it."""
     waiting = Waiting(procedure.name, procedure.version)
     return _Run(message, procedure, waiting, subject, trace=trace).run()
 
@@ -143,8 +141,8 @@ def _waiting(latest: Message | None) -> Waiting | None:
 
 
 def _read_value(run: "_Run", facts: Facts) -> Turn | None:
-    """The reaction to a message after a step asked for a value. None if the message is about
-    something else and the step may not ask again: then the procedure ends."""
+    """The reaction to a message after a step asked for a value. None, which ends the procedure, if
+    the message is about something else and the step may not ask again."""
     step, waiting = run.step, run.waiting
     answers = [
         slot_filling.read(
@@ -165,14 +163,14 @@ def _read_value(run: "_Run", facts: Facts) -> Turn | None:
     if kind == "wrong":
         if not may_repeat:
             return Turn(run.hand_over("not_given"))
-        correction = CannedReply(decide.NOT_A[step.type], Receipt("info_wrong"))
-        return Turn(correction, run.asked_once_more())
-    return Turn(decide.from_facts(facts), run.asked_once_more()) if may_repeat else None
+        correction = CannedReply(decide.INVALID_VALUE_REPLIES[step.type], Receipt("info_wrong"))
+        return Turn(correction, run.with_another_try())
+    return Turn(decide.from_facts(facts), run.with_another_try()) if may_repeat else None
 
 
 def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
-    """The reaction to a message after a step asked for a yes or no. None if the message is neither
-    and the step may not ask again: then the procedure ends."""
+    """The reaction to a message after a step asked for a yes or no. None, which ends the procedure,
+    if the message is neither and the step may not ask again."""
     answer = intents.yes_or_no(facts.texts[-1], language=run.message.language)
     if answer:
         return Turn(run.resume(True))
@@ -180,12 +178,12 @@ def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
         return Turn(run.end("declined", CannedReply("declined", Receipt())))
     if run.waiting.tries >= MAX_QUESTIONS:
         return None
-    return Turn(decide.from_facts(facts), run.asked_once_more())
+    return Turn(decide.from_facts(facts), run.with_another_try())
 
 
 def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
-    """The reaction to the customer's decision about a call. If the customer confirmed the call, it
-    has already been made. None if the message says nothing about the call."""
+    """The reaction to the customer's decision about a call, which has been made if they confirmed
+    it. None if the message says nothing about the call."""
     if facts.confirmation is None:
         return None
     if facts.confirmation.answer == "confirmed":
@@ -197,7 +195,7 @@ def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
 
 
 class _Run:
-    """Runs the steps that are taken for one message."""
+    """Takes the steps for one message."""
 
     def __init__(
         self,
@@ -276,22 +274,22 @@ class _Run:
             self._at += 1
         return self.end("done")
 
-    def end(self, how: str, reply: CannedReply | None = None) -> Decision:
-        """End with a canned reply, or with the texts of the steps taken if there are any."""
-        self._step_log.append({"kind": "end", "result": how})
+    def end(self, result: str, reply: CannedReply | None = None) -> Decision:
+        """End with the given reply, else with the texts of the steps taken, else with `done`."""
+        self._step_log.append({"kind": "end", "result": result})
         if reply is None and self._texts:
-            return Say("\n\n".join(self._texts), self._receipt())
+            return ProcedureText("\n\n".join(self._texts), self._receipt())
         reply = reply or CannedReply("done", Receipt())
         receipt = self._receipt(call_id=reply.receipt.call_id)
         return replace(reply, receipt=receipt)
 
-    def hand_over(self, why: str) -> HandOver:
+    def hand_over(self, result: str) -> HandOver:
         """Hand over to a person, after the texts of the steps taken."""
-        self._step_log.append({"kind": "end", "result": why})
+        self._step_log.append({"kind": "end", "result": result})
         return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
-    def asked_once_more(self) -> Waiting:
-        """The place where the run waits, with one more try."""
+    def with_another_try(self) -> Waiting:
+        """Where the run waits, with one more try."""
         return replace(self.waiting, tries=self.waiting.tries + 1)
 
     def _ask(self, step: Step) -> Decision | None:
@@ -321,8 +319,8 @@ class _Run:
         return None
 
     def _judge(self, step: Step, *, today: str) -> bool | None:
-        """Whether the model judges that a condition holds. None if it cannot tell, or if there is
-        no model, no time or too few credits to ask it."""
+        """Whether the model judges that a condition holds. None if it cannot tell, or without a
+        model, time or credits to ask it."""
         engine = engines.engine_for(self._chat.client, self._chat.bot)
         seconds = self._ends_at - time.monotonic()
         if Capability.WRITE not in engine.capabilities or seconds <= 0:
@@ -368,7 +366,7 @@ class _Run:
             return None
         self._results.pop(step.name, None)
         next_step = self._steps[self._at + 1] if self._at + 1 < len(self._steps) else None
-        # Whether the next step is a condition that asks whether this call failed.
+        # Whether the next step checks whether this call failed.
         is_handled = next_step is not None and procedures.is_failure(next_step.text, step.name)
         is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
         return None if is_handled and not is_uncertain else self.hand_over("failed")
@@ -381,12 +379,12 @@ class _Run:
         receipt = self._receipt("call", call_id=proposed.id, before=before)
         receipt = replace(receipt, decision="approval_needed")
         if proposed.requires_approval == Approval.CUSTOMER:
-            return AskCustomer(proposed, receipt)
+            return AskConfirmation(proposed, receipt)
         return HandOver("approval_needed", receipt, proposed)
 
     def _arguments(self, step: Step, function: Function) -> dict[str, Any]:
-        """The arguments of a call: the arguments that the step sets and, for all other parameters,
-        the known values of the same names."""
+        """The arguments of a call: those that the step sets and, for all other parameters, the
+        known values of the same names."""
         schemas = function.parameters.get("properties", {})
         arguments = {name: self._known[name] for name in schemas if name in self._known}
         arguments |= {
@@ -404,7 +402,7 @@ class _Run:
         """Ask the customer a question, after the texts so far, and wait for the answer."""
         self._log_step(step, "asked")
         text = "\n\n".join([*self._texts, question])
-        return Say(text, self._receipt(asks, question=question), tuple(choices))
+        return ProcedureText(text, self._receipt(asks, question=question), tuple(choices))
 
     def _log_step(self, step: Step, result: str, **more: str) -> None:
         """Log the result of a step for the receipt."""
@@ -432,7 +430,7 @@ class _Run:
 
 
 def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
-    """The results of the successful calls for earlier messages, by the functions' names."""
+    """The results of successful calls for earlier messages, by the functions' names."""
     if not calls:
         return {}
     rows = FunctionCall.objects.filter(pk__in=calls.values(), status=CallStatus.SUCCEEDED)
@@ -445,8 +443,8 @@ def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _convert(value: Any, schema: Any) -> Any:
-    """The value; a number is converted if its schema wants text, and a whole number in text if its
-    schema wants a number."""
+    """The value, as text if it is a number and its schema requires text, or as a number if it is a
+    whole number in text and its schema requires a number."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

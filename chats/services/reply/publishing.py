@@ -37,18 +37,18 @@ from chats.services.core.platform_messages import ReplyText
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
-    AskCustomer,
+    AskConfirmation,
     CannedReply,
     Decision,
     HandOver,
     NoReply,
     Offers,
-    Say,
+    ProcedureText,
 )
 from chats.services.reply.streams import ReplyStream
 
 log = logging.getLogger(__name__)
-Spoken = Answer | CannedReply | Say | AskCustomer | HandOver
+ReplyDecision = Answer | CannedReply | ProcedureText | AskConfirmation | HandOver
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
@@ -60,14 +60,11 @@ def publish_reply(
     filled: Mapping[str, Any] | None = None,
 ) -> None:
     """Store the reply and the customer-info values found in the message (`filled`), and complete
-    the job.
-
-    If the message already has a reply or the chat has changed hands, nothing is stored or charged.
-    """
+    the job. Nothing is stored or charged if the message has a reply or the chat changed hands."""
     reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit(ends_job=True):
         chat, is_answered, scope = conversations.lock_for_reply(message)
-        has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
+        has_moved = chat.version != message.conversation.version or not _is_allowed(decision, scope)
         is_dropped = is_answered or has_moved
         price = billing.price_of(None if is_dropped else decision)
         if reply and not is_dropped:
@@ -81,12 +78,12 @@ def publish_reply(
     waited = timezone.now() - message.created_at
     metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
     if is_dropped:
-        log.info("reply to %s dropped: the chat changed hands, or another was first", message.pk)
+        log.info("reply to %s dropped: replied already, or the chat changed hands", message.pk)
         transaction.on_commit(ReplyStream(message.pk).reset)
 
 
 def _outcome(decision: Decision, *, is_dropped: bool) -> str:
-    """The outcome of a reply, for the metrics."""
+    """The outcome of a reply, as a label of the metrics."""
     trace = decision.receipt.trace
     match decision:
         case _ if is_dropped:
@@ -103,13 +100,13 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
             return "canned"
 
 
-def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
+def _is_allowed(decision: Decision, scope: ReplyScope | None) -> bool:
     if scope == ReplyScope.ANSWERS:
         return isinstance(decision, NoReply) or bool(decision.receipt.while_waiting)
     return scope is not None
 
 
-def render(message: Message, decision: Spoken) -> ReplyText:
+def render(message: Message, decision: ReplyDecision) -> ReplyText:
     """The text of a decision, in the message's language if possible, followed by the question for a
     customer-info field, if any."""
     reply, field_name = _sentence(message, decision), decision.receipt.asks_for
@@ -125,7 +122,7 @@ def render(message: Message, decision: Spoken) -> ReplyText:
     return reply._replace(text=f"{reply.text}\n\n{question.text}")
 
 
-def _sentence(message: Message, decision: Spoken) -> ReplyText:
+def _sentence(message: Message, decision: ReplyDecision) -> ReplyText:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
@@ -134,9 +131,9 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
             )
         case Answer():
             return ReplyText(decision.text, language)
-        case Say():
+        case ProcedureText():
             return ReplyText(decision.text, chat.bot.default_language, decision.choices)
-        case AskCustomer():
+        case AskConfirmation():
             return platform_messages.confirm(
                 decision.call.description, language=language, chat=chat
             )
@@ -178,12 +175,12 @@ def _append(
     receipt: dict[str, Any],
     in_reply_to: Message | None = None,
 ) -> None:
-    is_of_bot = not isinstance(decision, HandOver)
+    by_bot = not isinstance(decision, HandOver)
     citations = decision.citations if isinstance(decision, Answer) else ()
     messages.append_platform_message(
         chat,
         reply,
-        author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
+        author=messages.Author.bot_of(chat) if by_bot else messages.Author(SenderType.SYSTEM),
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
         receipt=receipt,
@@ -194,7 +191,7 @@ def _append(
 
 
 def is_continued(call: FunctionCall) -> bool:
-    """Whether the customer or the agents have been told the result of a call."""
+    """Whether the customer or the agents already know the result of a call."""
     return Message.objects.filter(
         conversation=call.conversation_id, receipt__continues=str(call.pk)
     ).exists()
@@ -207,8 +204,8 @@ def may_continue(chat: Conversation) -> bool:
 
 
 def publish_result(message: Message, call: FunctionCall, decision: Decision | None) -> None:
-    """Tell the customer the result of a call or, if the bot may not tell it, leave only a note for
-    the agents. Does nothing if the customer or the agents have already been told."""
+    """Tell the customer the result of a call or, if the bot may not, leave only a note for the
+    agents. Does nothing if either has been told."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -217,7 +214,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             _note_result(chat, call)
             billing.settle(message, 0, call=call)
             return
-        # Settled before the message is stored, because the receipt says what was charged.
+        # Settle before storing the message, because its receipt says what was charged.
         charged = billing.settle(message, billing.price_of(decision), call=call)
         receipt = replace(decision.receipt, credits=charged).to_json()
         receipt["continues"] = str(call.pk)

@@ -1,5 +1,5 @@
 """Regenerates the replies of a day to show which questions the bot would newly answer today, and
-which questions it would no longer answer."""
+which it would no longer answer."""
 
 import uuid
 import zoneinfo
@@ -23,14 +23,14 @@ from identity.services import audit, credits
 # The maximum number of replies in a replay; further replies of the day are left out.
 MAX_REPLIES = 1_000
 # The maximum number of replies per job. A worker that shuts down finishes its job first.
-REPLIES_A_JOB = 10
+REPLIES_PER_JOB = 10
 # The maximum number of characters that are stored of a regenerated reply.
 MAX_TEXT = 4_000
-# Replies with function calls are left out, because a replay must not call functions.
+# Replies with function calls, which are left out because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
-# Answers that this bot did not find in its content: imported answers and results of calls. They
-# are left out, because changed content cannot make the bot lose them.
-_NOT_ITS_OWN = Q(receipt__decision="answered") & (
+# Imported answers and results of calls, which are left out because they do not come from the bot's
+# content, so changes of the content cannot affect them.
+_NOT_FROM_CONTENT = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )
 _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
@@ -53,7 +53,7 @@ def get(bot: Bot, replay_id: uuid.UUID) -> Replay:
 
 
 def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[ReplayedReply]:
-    """The regenerated replies of a replay, loaded with the original messages, unordered."""
+    """The regenerated replies of a replay with the original messages, unordered."""
     rows = replay.replies.select_related("message__in_reply_to", "message__conversation")
     return rows.filter(change=change) if change else rows
 
@@ -93,7 +93,7 @@ def replay_next(replay_id: str) -> None:
     replay = rows.filter(pk=replay_id, status__in=_UNFINISHED).first()
     if replay is None:
         return
-    for message_id in replay.message_ids[replay.done :][:REPLIES_A_JOB]:
+    for message_id in replay.message_ids[replay.done :][:REPLIES_PER_JOB]:
         reply = Message.objects.filter(pk=message_id, in_reply_to__isnull=False).first()
         regenerated = _regenerate(replay, reply) if reply else None
         with jobs.commit():
@@ -115,8 +115,7 @@ def replay_next(replay_id: str) -> None:
 
 
 def fail(replay_id: str) -> None:
-    """Mark the replay as failed after its job's last attempt. The replies that were regenerated
-    before stay."""
+    """Mark the replay as failed after its job's last attempt; replies already regenerated stay."""
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
@@ -126,11 +125,11 @@ def fail(replay_id: str) -> None:
 
 def _replies(bot: Bot, day: date) -> QuerySet[Message]:
     """The replies of a day in the client's time zone that needed an engine, except the answers
-    selected by `_NOT_ITS_OWN`."""
+    selected by `_NOT_FROM_CONTENT`."""
     zone = zoneinfo.ZoneInfo(bot.client.timezone)
     begins = datetime.combine(day, time.min, zone)
     ends = datetime.combine(day + timedelta(days=1), time.min, zone)
-    rows = Message.objects.for_client(bot.client).exclude(_NOT_ITS_OWN)
+    rows = Message.objects.for_client(bot.client).exclude(_NOT_FROM_CONTENT)
     return rows.filter(
         conversation__bot=bot,
         conversation__is_preview=False,
