@@ -21,7 +21,7 @@ from bots.models import (
     GoldenQuestion,
     SampleQuestion,
 )
-from bots.pages.bot import frame, states
+from bots.pages.bot import base, states
 from bots.services import bots, golden_questions, publish_gate
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -213,7 +213,7 @@ class BotTestPages(TenantAdmin):
     ) -> HttpResponse:
         """The page. `changes` are new values for the fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
-        context["tabs"] = frame.tabs(self, request, bot, "test")
+        context["tabs"] = base.tabs(self, request, bot, "test")
         if chat:
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))

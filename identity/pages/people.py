@@ -25,7 +25,7 @@ from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from identity import forms
 from identity.models import AuditEvent, Role, User
-from identity.pages.settings.frame import Part, show, submitted_values
+from identity.pages.settings.base import Part, show, submitted_values
 from identity.services import impersonation, users
 from identity.shapes.users import UserDto
 

@@ -21,7 +21,7 @@ from reports.models import Export
 from reports.services import adhoc, charts, exports, formatting, periods
 from reports.services.kpi_cards import compared
 from reports.shapes import adhoc as shapes
-from reports.views.page_frame import FIELDS, entered_dates, path_to, problems, show, viewer_of
+from reports.views.base import FIELDS, entered_dates, path_to, problems, show, viewer_of
 from reports.views.report import download
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
-from reports.views.page_frame import path_to, show, viewer_of
+from reports.views.base import path_to, show, viewer_of
 
 # The numbers of days for which a warning can be muted, and the labels of the buttons. Any other
 # value unmutes it.

@@ -240,7 +240,7 @@ def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _place(element: Any) -> Any:
-    """The element in which another stands beside others, however many frames are around it."""
+    """The element in which another stands beside others, however many wrappers are around it."""
     above = element.getparent()
     while above is not None and len(above) == 1 and above.tag not in _ITEMS:
         above = above.getparent()
