@@ -31,7 +31,7 @@ def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iter
 
 def words_in(language: str) -> dict[str, str]:
     """The widget's words in a language, by the English ones."""
-    script = (settings.BASE_DIR / f"chats/static/widget/words/{language}.js").read_text()
+    script = (settings.BASE_DIR / f"chats/static/widget/translations/{language}.js").read_text()
     found: dict[str, str] = json.loads(script.partition("texts: ")[2].rpartition(" };")[0])
     return found
 

@@ -133,17 +133,17 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         request, "admin/bots/preview.html", bot.bot_name, bot=bot,
         config=config.model_dump(mode="json"),
         language=language,
-        words=_words_of(language),
+        widget_language=_widget_language(language),
         is_before="before" in request.GET,
     )  # fmt: skip
     reply["Content-Security-Policy"] = _PREVIEW_POLICY
     return reply
 
 
-def _words_of(language: str) -> str:
+def _widget_language(language: str) -> str:
     """The language without its region if the widget has built-in texts in it; otherwise `en`."""
     code = language.partition("-")[0]
-    return code if finders.find(f"widget/words/{code}.js") else "en"
+    return code if finders.find(f"widget/translations/{code}.js") else "en"
 
 
 def _show(

@@ -2,7 +2,7 @@
 
 import { html } from "../common/html.js";
 import { Rich, Words } from "../common/message_text.js";
-import { language, t } from "../common/words.js";
+import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";

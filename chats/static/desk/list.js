@@ -2,7 +2,7 @@
 
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
-import { language, t, tn } from "../common/words.js";
+import { language, t, tn } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";

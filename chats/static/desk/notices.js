@@ -1,6 +1,6 @@
 /** Notices of assignments, mentions and waiting customers: shown at once, and kept until the agent looks at them. */
 
-import { msg, t } from "../common/words.js";
+import { msg, t } from "../common/i18n.js";
 import { put } from "./api.js";
 import { call, show } from "./attention.js";
 import { customerName } from "./people.js";

@@ -1,7 +1,7 @@
 /** The command palette, as on the site: finds conversations, views, and everything else on the site. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askSite, get } from "./api.js";
 import * as chats from "./chats.js";

@@ -1,7 +1,7 @@
 /** The notifications, and which conversations the list shows: filters and saved views. */
 
 import { html } from "../common/html.js";
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { Refusal, get, put } from "./api.js";
 import * as chats from "./chats.js";

@@ -1,7 +1,7 @@
 /** The widget: reads which bot it belongs to, asks the page for its size and place, and draws the state. */
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { render } from "../vendor/preact.js";
 import { createApi } from "./api.js";
 import { createAttention } from "./attention.js";

@@ -1,6 +1,6 @@
 /** Before a chat: the terms, and the form that asks who the visitor is. */
 import { html } from "../../common/html.js";
-import { msg, t } from "../../common/words.js";
+import { msg, t } from "../../common/i18n.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Words } from "../../common/message_text.js";
 

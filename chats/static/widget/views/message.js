@@ -1,7 +1,7 @@
 /** A message, and an answer while it is being written. Text of people is shown as text, never as markup. */
 import { html } from "../../common/html.js";
 import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 import { raised, Rich, Words } from "../../common/message_text.js";

@@ -2,7 +2,7 @@
 import { isComposing } from "../../common/composing.js";
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before_chat.js";
