@@ -69,8 +69,8 @@ def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
     """The heading of a column in words; for plain columns, Django's label is the field's name."""
     label, shown = label_for_field(*args, **options)
     text = str(label)
-    words = humanize_code if text.islower() else gettext
-    return words(text) if text else "", shown
+    translate = humanize_code if text.islower() else gettext
+    return translate(text) if text else "", shown
 
 
 # Unfold shows the heading above a list and, on phones, in front of each cell's value. Neither it
@@ -180,13 +180,13 @@ def button(
 )
 def in_use(row: Any) -> Any:
     """A column that shows Active or Disabled; Django would mark an active row with a red cross."""
-    words = gettext("Disabled") if row.is_disabled else gettext("Active")
-    return "disabled" if row.is_disabled else "active", words
+    text = gettext("Disabled") if row.is_disabled else gettext("Active")
+    return "disabled" if row.is_disabled else "active", text
 
 
-def link(page: str, pk: object, words: object) -> SafeString:
+def link(page: str, pk: object, text: object) -> SafeString:
     """A link to a page of the site about the row `pk`; `page` is the name of the page's URL."""
-    return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), words)
+    return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), text)
 
 
 def progress_bar(done: int, total: int) -> SafeString:
@@ -201,14 +201,14 @@ def progress_bar(done: int, total: int) -> SafeString:
 
 
 # Turns a code into a lazily translated column heading.
-_in_words = lazy(humanize_code, str)
+_column_heading = lazy(humanize_code, str)
 
 
 @functools.cache
-def in_words(name: str) -> Any:
+def code_column(name: str) -> Any:
     """A column that shows the API code in the field `name` in words."""
 
-    @column(_in_words(name), ordering=name)
+    @column(_column_heading(name), ordering=name)
     def shown(row: Any) -> str:
         return humanize_code(getattr(row, name))
 
@@ -219,7 +219,7 @@ def in_words(name: str) -> Any:
 def moment(name: str) -> Any:
     """A column that shows the time in the field `name`, formatted by `when`."""
 
-    @column(_in_words(name.removesuffix("_at")), ordering=name)
+    @column(_column_heading(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 
@@ -231,7 +231,7 @@ def moment(name: str) -> Any:
 def person(name: str) -> Any:
     """A column with a person's name, which is a link if the person belongs to the row's client."""
 
-    @column(_in_words(name), ordering=name)
+    @column(_column_heading(name), ordering=name)
     def shown(row: Any) -> str:
         user = getattr(row, name)
         if user is None or user.client_id != getattr(row, "client_id", None):
@@ -378,7 +378,7 @@ class ColumnsMixin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        columns = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
+        columns = (*map(code_column, sorted(self.codes)), *map(moment, sorted(self._moments)))
         return (*fields, *columns, *map(person, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
@@ -419,7 +419,7 @@ class ColumnsMixin(ModelAdmin):
             return self._labelled[name]
         if name in self._moments:
             return moment(name)
-        return in_words(name) if isinstance(name, str) and name in self.codes else name
+        return code_column(name) if isinstance(name, str) and name in self.codes else name
 
     def _shown(self, name: Any) -> Any:
         """The column that a row's page shows for the field `name`."""

@@ -113,8 +113,8 @@ class McpSession:
             raise egress.ConnectionFailed("The server did not respond to a request.")
         if "error" in response:
             error = response["error"]
-            words = error.get("message") if isinstance(error, dict) else error
-            raise McpError(tools.storable(str(words))[:_MAX_ERROR_CHARS])
+            text = error.get("message") if isinstance(error, dict) else error
+            raise McpError(tools.storable(str(text))[:_MAX_ERROR_CHARS])
         result = response.get("result")
         if not isinstance(result, dict):
             raise egress.ConnectionFailed("The server's response isn't valid.")
@@ -200,8 +200,8 @@ def _is_tool(item: Any) -> bool:
 
 
 def _tool(item: dict[str, Any]) -> McpTool:
-    words = tools.storable(str(item.get("description") or item.get("title") or item["name"]))
-    return McpTool(item["name"], words, argument_schemas.simplified(item["inputSchema"]))
+    text = tools.storable(str(item.get("description") or item.get("title") or item["name"]))
+    return McpTool(item["name"], text, argument_schemas.simplified(item["inputSchema"]))
 
 
 def _text_of(result: dict[str, Any]) -> str:

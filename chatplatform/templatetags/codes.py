@@ -28,7 +28,7 @@ _FREE_TEXT = re.compile(
 )
 
 # Words for codes that would not be clear if they were just spelled out.
-_WORDS = {
+_CODE_LABELS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Confidence too low"),
     "nothing_to_quote": gettext_noop("No answer in your content"),
@@ -93,15 +93,15 @@ def humanize_code(code: object) -> str:
     """A code of the API in words: `not_found` becomes "Not found"."""
     if not code:
         return "–"
-    words = _WORDS.get(str(code))
-    if words:
-        return gettext(words)
+    text = _CODE_LABELS.get(str(code))
+    if text:
+        return gettext(text)
     plain = str(code).replace("_", " ").replace(".", " ").capitalize()
     plain = _MILLISECONDS.sub(" (ms)", plain)
     return translated_label(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
 
 
-def error_words(message: str, code: str) -> str:
+def error_text(message: str, code: str) -> str:
     """The stored English message of an error in the reader's language; its code in words if there
     is no message."""
     return gettext(message) if message else humanize_code(code)
@@ -129,11 +129,11 @@ def percent(share: float | None) -> str:
 
 
 def codes_of(word: str) -> list[str]:
-    """The codes whose words in `_WORDS` contain this word."""
-    return [code for code, words in _WORDS.items() if word.lower() in gettext(words).lower()]
+    """The codes whose words in `_CODE_LABELS` contain this word."""
+    return [code for code, words in _CODE_LABELS.items() if word.lower() in gettext(words).lower()]
 
 
-def change_words(
+def changes_text(
     changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
 ) -> str:
     """The changes of an audit entry in words. `settings` has the labels of fields and of their
@@ -199,7 +199,7 @@ def _value(value: Any) -> str:
         if value and all(isinstance(text, str) and _language(key) for key, text in value.items()):
             texts = ((_language(key), _value(text)) for key, text in value.items())
             return "; ".join(f"{language}: {text}" for language, text in texts)
-        return change_words(value)
+        return changes_text(value)
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):
         at = datetime.fromisoformat(text)

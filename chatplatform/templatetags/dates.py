@@ -19,9 +19,9 @@ def when(at: datetime | None, place: str = "") -> SafeString | str:
     if at is None:
         return "–"
     local = timezone.localtime(at)
-    full, words = formats.date_format(local, "DATETIME_FORMAT"), _in_words(local)
-    words = words[0].lower() + words[1:] if place == "inside" else words
-    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, words)
+    full, text = formats.date_format(local, "DATETIME_FORMAT"), _relative(local)
+    text = text[0].lower() + text[1:] if place == "inside" else text
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, text)
 
 
 @register.filter
@@ -30,7 +30,7 @@ def city(zone: str) -> str:
     return zone.rpartition("/")[2].replace("_", " ")
 
 
-def _in_words(at: datetime) -> str:
+def _relative(at: datetime) -> str:
     today = timezone.localdate()
     if at.date() == today:
         return gettext("Today %(time)s") % {"time": f"{at:%H:%M}"}

@@ -82,10 +82,10 @@ class Finding:
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
-    def held_words(self) -> SafeString | str:
+    def held_text(self) -> SafeString | str:
         """The text that says whether a golden run holds the correction back or still tests it, with
         a link to the run; empty if there is no run."""
-        return states.held_words(self.correction) if self.correction.run_id else ""
+        return states.held_text(self.correction) if self.correction.run_id else ""
 
 
 class BotTestPages(TenantAdmin):

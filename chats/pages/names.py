@@ -83,8 +83,8 @@ def state_of(chat: Conversation) -> tuple[str, str]:
     if chat.is_preview:
         return "preview", gettext("Test")
     if chat.status != Status.OPEN:
-        words = gettext("Ended") if chat.status == Status.ENDED else gettext("Snoozed")
-        return chat.status, words
+        text = gettext("Ended") if chat.status == Status.ENDED else gettext("Snoozed")
+        return chat.status, text
     if chat.assign_type == AssignType.QUEUE:
         return chat.assign_type, gettext("Waiting")
     if chat.assign_type == AssignType.BOT:

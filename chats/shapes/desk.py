@@ -87,7 +87,7 @@ class ManualChatFilesDto(NewFiles):
     )
 
     @property
-    def words(self) -> ManualChatMessageDto:
+    def without_files(self) -> ManualChatMessageDto:
         """The message without its files."""
         return ManualChatMessageDto.model_construct(
             text=self.text.strip(),

@@ -392,7 +392,7 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
     reply: ReplyMode = Field("wait", description=_REPLY)
 
     @property
-    def words(self) -> ConvMessage:
+    def without_files(self) -> ConvMessage:
         """The message without its files."""
         return ConvMessage.model_construct(
             text=self.message.strip(), client_message_id=self.client_message_id, reply=self.reply

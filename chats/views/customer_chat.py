@@ -235,7 +235,7 @@ class ClientChatViewSet(ChatsViewSet):
         # Checked before anything is stored, and again under the conversation's lock.
         attachments.ensure_allowed(chat, (), body.files)
         with attachments.stored(body.files, by=self.caller) as files:
-            received = incoming.receive(chat, body.words, files=files)
+            received = incoming.receive(chat, body.without_files, files=files)
         turn = incoming.turn_of_received(received, reply_requested=body.reply != "none")
         return self._respond(request, turn, reply=body.reply)
 

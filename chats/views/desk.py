@@ -128,7 +128,7 @@ class ChatViewSet(ChatsViewSet):
         """
         chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
-            message = agent_actions.send(chat, body.words, by=self.user, files=files)
+            message = agent_actions.send(chat, body.without_files, by=self.user, files=files)
         return Message.from_row(message)
 
     @operation("AI / chat", "Edit Message", access=BEARER, returns=Message, also={409: Error})

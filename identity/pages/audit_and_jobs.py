@@ -18,7 +18,7 @@ from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, column, confi
 from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
+from chatplatform.templatetags.codes import changes_text, codes_of, humanize_code
 from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
 from identity import models
 from identity.pages import audit_labels
@@ -130,7 +130,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """The changes as text, in which settings have the labels that their pages show."""
-    return change_words(row.changes, audit_labels.settings(row.action.partition(".")[0]))
+    return changes_text(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:
@@ -162,8 +162,8 @@ class JobAdmin(TenantAdmin):
     @admin.action(description=gettext_lazy("Retry failed jobs"), permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
-        words = ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", count)
-        messages.success(request, words % {"count": count})
+        text = ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", count)
+        messages.success(request, text % {"count": count})
 
     @admin.action(description=gettext_lazy("Cancel"), permissions=["platform"])
     @confirm_action(
@@ -175,8 +175,8 @@ class JobAdmin(TenantAdmin):
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]
         skipped = len(cancelled) - sum(cancelled)
-        words = gettext(
+        text = gettext(
             "Canceled: %(canceled)s. Skipped because they're running, finished, or the platform's"
             " own: %(skipped)s."
         )
-        messages.success(request, words % {"canceled": sum(cancelled), "skipped": skipped})
+        messages.success(request, text % {"canceled": sum(cancelled), "skipped": skipped})

@@ -25,7 +25,7 @@ from channels_app.models import (
 )
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
-from chatplatform.templatetags.codes import error_words, humanize_code
+from chatplatform.templatetags.codes import error_text, humanize_code
 from chats.models import MessageStatus
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
@@ -50,9 +50,9 @@ class Kind:
 
     title: str
     rows: Callable[[], QuerySet[Any]]
-    # The columns to group by; their values are the arguments of `words` and `link`.
+    # The columns to group by; their values are the arguments of `text` and `link`.
     cause: tuple[str, ...]
-    words: Callable[..., str]
+    text: Callable[..., str]
     link: Callable[..., str]
     # Retries a row, and returns whether it was retried. None: rows of this kind cannot be retried.
     again: Callable[[Any], bool] | None = None
@@ -75,7 +75,7 @@ class Kind:
 class Failure:
     """A group of rows that failed for the same cause."""
 
-    words: str
+    text: str
     client: str
     count: int
     latest_at: datetime | None
@@ -124,7 +124,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     groups = groups.order_by("-count", *kind.cause)
     return [
         Failure(
-            words=kind.words(*(group[name] for name in kind.cause)),
+            text=kind.text(*(group[name] for name in kind.cause)),
             client="" if client else group.get("client__name", ""),
             count=group["count"],
             latest_at=group["latest_at"],
@@ -169,7 +169,7 @@ def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
 
 def _training_result(row: Document | WebUrl) -> Result:
     if row.status == DocumentStatus.FAILED:
-        return RetryOutcome.FAILED, error_words(row.error_message, row.error_code)
+        return RetryOutcome.FAILED, error_text(row.error_message, row.error_code)
     return RetryOutcome.DONE if row.status == DocumentStatus.TRAINED else RetryOutcome.WAITING, ""
 
 
@@ -179,8 +179,8 @@ def _delivery_result(row: Delivery) -> Result:
     if row.state == DeliveryState.PENDING:
         paused = row.config.paused_until
         if paused and paused > timezone.now():
-            words = gettext("nothing is sent to %(url)s before %(time)s UTC")
-            return RetryOutcome.WAITING, words % {"url": row.config, "time": f"{paused:%H:%M}"}
+            text = gettext("nothing is sent to %(url)s before %(time)s UTC")
+            return RetryOutcome.WAITING, text % {"url": row.config, "time": f"{paused:%H:%M}"}
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda item: item.number, default=None)
     reason = humanize_code(last.error) if last else ""
@@ -198,8 +198,8 @@ def _job_result(row: Job) -> Result:
         )
     if row.state == JobState.DONE:
         return RetryOutcome.DONE, ""
-    words = gettext("so far: %(error)s") % {"error": row.last_error} if row.attempts > 1 else ""
-    return RetryOutcome.WAITING, words
+    text = gettext("so far: %(error)s") % {"error": row.last_error} if row.attempts > 1 else ""
+    return RetryOutcome.WAITING, text
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
@@ -217,7 +217,7 @@ def _unsent() -> QuerySet[OutboundSend]:
     return rows.exclude(is_open)
 
 
-def _send_words(name: str, error: str, state: str) -> str:
+def _send_text(name: str, error: str, state: str) -> str:
     if state == SendState.FAILED:
         return f"{name}: {error or gettext('refused without a reason')}"
     return _problem(
@@ -225,7 +225,7 @@ def _send_words(name: str, error: str, state: str) -> str:
     )
 
 
-def _channel_words(name: str, error: str, status: str) -> str:
+def _channel_text(name: str, error: str, status: str) -> str:
     if status == ConnectionStatus.EXPIRED:
         problem = gettext("the provider no longer gives us access, so nothing is sent")
     else:
@@ -237,13 +237,13 @@ def _problem(problem: str, name: str, error: str) -> str:
     return f"{name}: {problem}{f' ({error})' if error else ''}"
 
 
-def _inbound_words(name: str, count: int) -> str:
-    words = ngettext(
+def _inbound_text(name: str, count: int) -> str:
+    text = ngettext(
         "%(name)s: %(count)s message or other event, which will be retried automatically",
         "%(name)s: %(count)s messages and other events, which will be retried automatically",
         count,
     )
-    return words % {"name": name, "count": count}
+    return text % {"name": name, "count": count}
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
@@ -266,7 +266,7 @@ def _endpoint(pk: Any) -> str:
     return reverse("admin:webhooks_webhookconfig_manage", args=[pk])
 
 
-def job_words(name: str) -> str:
+def job_label(name: str) -> str:
     """What a job does, which is the first line of its docstring; the job's name in words if it has
     none."""
     declared = registry.declared.get(name)
@@ -286,7 +286,7 @@ KINDS = {
         gettext_noop("Documents that couldn't be read"),
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
-        error_words,
+        error_text,
         lambda message, code: list_path("bots_document", status__exact="failed"),
         documents.retrain,
         _training_result,
@@ -304,7 +304,7 @@ KINDS = {
         gettext_noop("Websites that couldn't be read"),
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
-        error_words,
+        error_text,
         lambda message, code: list_path("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
         _training_result,
@@ -333,7 +333,7 @@ KINDS = {
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
         ("account_name", "last_error", "status", "channel", "bot_id"),
-        lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
+        lambda name, error, status, channel, bot_id: _channel_text(name, error, status),
         lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
         look=gettext_noop("Reconnect"),
@@ -342,7 +342,7 @@ KINDS = {
         gettext_noop("Channels with unprocessed messages"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
-        lambda name, count, channel, bot_id: _inbound_words(name, count),
+        lambda name, count, channel, bot_id: _inbound_text(name, count),
         lambda name, count, channel, bot_id: _account(channel, bot_id),
         at="waits_since",
     ),
@@ -350,7 +350,7 @@ KINDS = {
         gettext_noop("Messages a channel rejected or may not have received in the last week"),
         _unsent,
         ("connection_id", "connection__account_name", "error", "state"),
-        lambda pk, name, error, state: _send_words(name, error, state),
+        lambda pk, name, error, state: _send_text(name, error, state),
         lambda pk, name, error, state: list_path(
             "channels_app_outboundsend", state__exact=state, connection__id__exact=pk
         ),
@@ -359,7 +359,7 @@ KINDS = {
         gettext_noop("Failed jobs"),
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
-        lambda name, error: f"{job_words(name)}: {error}",
+        lambda name, error: f"{job_label(name)}: {error}",
         lambda name, error: list_path("chatplatform_job", state__exact="dead"),
         leases.requeue_dead,
         _job_result,

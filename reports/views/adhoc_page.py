@@ -278,8 +278,8 @@ def _chips(form_values: dict[str, Any], choices: list[Any]) -> Iterator[tuple[st
 
 def _sort_label(name: str) -> str:
     is_descending = name.startswith("-")
-    words = gettext("{column} (descending)") if is_descending else gettext("{column} (ascending)")
-    return words.format(column=gettext(formatting.label(name.lstrip("-"))))
+    text = gettext("{column} (descending)") if is_descending else gettext("{column} (ascending)")
+    return text.format(column=gettext(formatting.label(name.lstrip("-"))))
 
 
 def _hidden_fields(form_values: dict[str, Any]) -> list[tuple[str, str]]:

@@ -61,7 +61,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         items=[_item(bot, row, answer_counts) for row in rows],
         language_gaps=content_warnings.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
-        kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
+        kinds=[(name, text, name == kind) for name, (text, _) in KINDS.items()],
         kind=kind,
         search=search,
         is_filtered=bool(kind or search),
@@ -298,12 +298,12 @@ def _delete(
 
     def remove(data: dict[str, Any]) -> HttpResponse:
         is_held = act() is False
-        words = (
+        text = (
             gettext("“%(name)s” will be deleted if your test questions still pass without it.")
             if is_held
             else gettext("Deleted “%(name)s”.")
         )
-        messages.success(request, words % {"name": name})
+        messages.success(request, text % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
     return page.confirm_page(

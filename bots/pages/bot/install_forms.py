@@ -60,14 +60,14 @@ class HostsForm(BotForm):
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)
         if self.twins:
-            words = gettext("%(saved)s. Also added: %(hosts)s")
-            saved = words % {"saved": saved, "hosts": ", ".join(self.twins)}
+            text = gettext("%(saved)s. Also added: %(hosts)s")
+            saved = text % {"saved": saved, "hosts": ", ".join(self.twins)}
         if not self.unsafe:
             return saved
-        words = gettext(
+        text = gettext(
             "%(saved)s. The chat won't appear on http:// pages. Use https for: %(hosts)s"
         )
-        return words % {"saved": saved, "hosts": ", ".join(self.unsafe)}
+        return text % {"saved": saved, "hosts": ", ".join(self.unsafe)}
 
     def is_warning(self, result: Any) -> bool:
         return bool(self.unsafe)

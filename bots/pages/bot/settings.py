@@ -116,8 +116,8 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     return base.show(
         page, request, bot, "quality",
         title=gettext("Quality"),
-        cards=[(title, words, f"{reverse(name)}{of_bot}", count)
-               for title, words, name, count in cards],
+        cards=[(title, text, f"{reverse(name)}{of_bot}", count)
+               for title, text, name, count in cards],
         latest=latest,
     )  # fmt: skip
 

@@ -102,9 +102,9 @@ def _shown(client: Client) -> dict[str, Any]:
 
 
 def _labels(packs: dict[str, str]) -> list[tuple[Any, str]]:
-    words = gettext("{amount} credits · {price}")
+    text = gettext("{amount} credits · {price}")
     return [
-        (amount, words.format(amount=_number(int(amount)), price=price))
+        (amount, text.format(amount=_number(int(amount)), price=price))
         for amount, price in packs.items()
     ]
 
