@@ -30,7 +30,6 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
 from identity.models import User
 from webhooks import forms
-from webhooks.delivery import Fault
 from webhooks.models import (
     Delivery,
     DeliveryAttempt,
@@ -41,6 +40,7 @@ from webhooks.models import (
 )
 from webhooks.services import deliveries, endpoints, event_history
 from webhooks.shapes import webhook as webhook_shapes
+from webhooks.transport import Fault
 
 COLORS: dict[str, str] = {
     DeliveryState.PENDING: "info",
