@@ -389,7 +389,7 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
             _current.reset(token)
 
 
-def take_back(job_id: int) -> None:
+def requeue_lost(job_id: int) -> None:
     """Requeue a job whose process hangs or has crashed; after a crash, all jobs of that process.
 
     A process that is alive and does not hang keeps its jobs. A job becomes dead if `DEATHS`
