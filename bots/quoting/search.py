@@ -451,7 +451,8 @@ class Index:
         twins = self._preferred(found, language) if has_vectors else None
         preferred = twins[0] if twins else None
         features = self._features(near, found, language, folded=words is self._folded, twins=twins)
-        confidence = _confidence(features, self._encoder.gate, has_vectors=has_vectors)
+        fitted = self._encoder.confidence_weights
+        confidence = _confidence(features, fitted, has_vectors=has_vectors)
         chosen = [written] if written is not None else self._chosen(scores, limit)
         if preferred is not None and written is None:
             chosen = [preferred, *(number for number in chosen if number != preferred)]
@@ -727,7 +728,7 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     return nearness - FACT_NEARNESS * is_fact, float(above_next)
 
 
-def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: bool) -> float:
+def _confidence(features: Features, by_kind: ConfidenceWeights, *, has_vectors: bool) -> float:
     """The probability that the best passage answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         # This is cautious: without vectors, questions on other topics must not be answered.
@@ -735,7 +736,7 @@ def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: boo
     if features.is_folded:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
         return _logistic(9.0 * features.coverage - 2.8)
-    weights = getattr(gate, kind_of(features))
+    weights = getattr(by_kind, kind_of(features))
     return _logistic(
         weights.nearness * features.nearness
         + weights.coverage * features.coverage
