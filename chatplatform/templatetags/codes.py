@@ -7,10 +7,10 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import get_language_info, gettext, gettext_noop
 
 from chatplatform.templatetags.action_words import ACTIONS, LABELS
+from chatplatform.templatetags.dates import full_time
 
 register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
@@ -203,5 +203,5 @@ def _value(value: Any) -> str:
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):
         at = datetime.fromisoformat(text)
-        return "–" if at.year == _FOREVER else date_format(timezone.localtime(at), "j M Y H:i")
+        return "–" if at.year == _FOREVER else full_time(timezone.localtime(at))
     return humanize_code(text).lower() if _CODE.fullmatch(text) else text

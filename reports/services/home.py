@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from bots.models import Bot, Document
+from chatplatform.templatetags.dates import full_day
 from chats.models import Conversation, GroupStatus, QuestionGroup, Status
 from chats.services.desk import report_filters
 from chats.services.insight import question_groups
@@ -286,7 +286,7 @@ def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
         return ""
     else:
         text = gettext("will last until {day} at your current rate")
-    day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
+    day = full_day(timezone.localdate(ends, zone))
     return text.format(day=day)
 
 

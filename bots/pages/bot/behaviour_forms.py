@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.conf.locale import LANG_INFO
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
@@ -17,6 +16,7 @@ from bots.shapes.content import PromptDto
 from bots.shapes.widget import MAX_QUESTIONS, SampleQuestionDto, SampleQuestions
 from chatplatform.form_fields import TextsField, language_choices, language_name
 from chatplatform.forms import Setting
+from chatplatform.templatetags.dates import full_time
 from identity.models import User
 
 _VERSIONS_SHOWN = 20
@@ -166,7 +166,7 @@ class VersionsForm(BotForm):
         return bool(self.earlier)
 
     def _version_label(self, row: Prompt) -> str:
-        at = date_format(row.created_at.astimezone(zone_of(self.bot)), "j M Y H:i")
+        at = full_time(row.created_at.astimezone(zone_of(self.bot)))
         author = row.created_by.full_name if row.created_by else "–"
         text = gettext("Version %(number)s · %(at)s · %(who)s")
         return text % {"number": row.version, "at": at, "who": author}

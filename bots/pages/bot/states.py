@@ -5,7 +5,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -14,6 +13,7 @@ from bots.forms import first_day, last_day
 from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
 from bots.shapes.web_url import PageCounts
 from chatplatform.templatetags.codes import error_text
+from chatplatform.templatetags.dates import full_day
 
 # The label and color for each status of a document or website.
 _STATES: dict[str, tuple[Any, str]] = {
@@ -77,7 +77,7 @@ def details(row: Any) -> SafeString | str:
 
 def _validity(row: Document) -> str:
     days = first_day(row.valid_from, row.bot), last_day(row.valid_to, row.bot)
-    first, last = (date_format(day, "j M Y") if day else "" for day in days)
+    first, last = (full_day(day) if day else "" for day in days)
     if first and last:
         return gettext("Valid %(first)s to %(last)s") % {"first": first, "last": last}
     if first:
