@@ -12,7 +12,7 @@ inventions.
 import re
 
 from bots.engine.groundedness import SourceCheck
-from bots.engine.prompting import NO_ANSWER, head_of
+from bots.engine.prompting import FENCE, NO_ANSWER, head_of
 from bots.engine.sentences import sentences
 from bots.engine.types import Question
 from bots.language import detection, language_data, phrasebook
@@ -28,7 +28,6 @@ _CITED_OTHERWISE = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
-_FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
 # This many characters suffice to tell whether a sentence has ended: they contain its punctuation,
 # its citations and the beginning of the next sentence.
@@ -164,7 +163,7 @@ class StreamingGuardrail:
 
     def _repeats(self, sentence: str) -> bool:
         """Whether the answer repeats a delimiter or a snippet's header line from the request."""
-        fences = filter(None, (_FENCE, self._question.fence))
+        fences = filter(None, (FENCE, self._question.fence))
         heads = (head_of(snippet) for snippet in self._snippets.values())
         return any(fence in sentence for fence in fences) or any(
             f"{h}\n" in self.text for h in heads
