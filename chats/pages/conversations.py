@@ -99,7 +99,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         if found is not None:
             return found
         text = row.last_message.text if row.last_message else ""
-        return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
+        return format_html('<span class="chat-text">{}</span>', " ".join(text.split())[:160])
 
     @column(gettext_lazy("Status"), label=_COLORS)
     def state(self, row: Conversation) -> tuple[str, str]:

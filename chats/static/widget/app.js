@@ -70,7 +70,7 @@ function Launcher({ state }) {
   return html`
     ${state.teaser &&
     html`<div class="teaser">
-      <button class="words" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
+      <button class="text" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
       <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
     </div>`}
     <button class="launcher" id="launcher" aria-label=${label} aria-expanded="false" onClick=${actions.show}>
