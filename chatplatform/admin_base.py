@@ -201,14 +201,14 @@ def progress_bar(done: int, total: int) -> SafeString:
 
 
 # Turns a code into a lazily translated column heading.
-_column_heading = lazy(humanize_code, str)
+_heading_from_code = lazy(humanize_code, str)
 
 
 @functools.cache
 def code_column(name: str) -> Any:
     """A column that shows the API code in the field `name` in words."""
 
-    @column(_column_heading(name), ordering=name)
+    @column(_heading_from_code(name), ordering=name)
     def shown(row: Any) -> str:
         return humanize_code(getattr(row, name))
 
@@ -219,7 +219,7 @@ def code_column(name: str) -> Any:
 def moment(name: str) -> Any:
     """A column that shows the time in the field `name`, formatted by `when`."""
 
-    @column(_column_heading(name.removesuffix("_at")), ordering=name)
+    @column(_heading_from_code(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 
@@ -231,7 +231,7 @@ def moment(name: str) -> Any:
 def person(name: str) -> Any:
     """A column with a person's name, which is a link if the person belongs to the row's client."""
 
-    @column(_column_heading(name), ordering=name)
+    @column(_heading_from_code(name), ordering=name)
     def shown(row: Any) -> str:
         user = getattr(row, name)
         if user is None or user.client_id != getattr(row, "client_id", None):

@@ -133,7 +133,7 @@ def codes_of(word: str) -> list[str]:
     return [code for code, words in _CODE_LABELS.items() if word.lower() in gettext(words).lower()]
 
 
-def changes_text(
+def describe_changes(
     changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
 ) -> str:
     """The changes of an audit entry in words. `settings` has the labels of fields and of their
@@ -199,7 +199,7 @@ def _value(value: Any) -> str:
         if value and all(isinstance(text, str) and _language(key) for key, text in value.items()):
             texts = ((_language(key), _value(text)) for key, text in value.items())
             return "; ".join(f"{language}: {text}" for language, text in texts)
-        return changes_text(value)
+        return describe_changes(value)
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):
         at = datetime.fromisoformat(text)

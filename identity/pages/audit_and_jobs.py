@@ -18,7 +18,7 @@ from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, column, confi
 from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.templatetags.codes import changes_text, codes_of, humanize_code
+from chatplatform.templatetags.codes import codes_of, describe_changes, humanize_code
 from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
 from identity import models
 from identity.pages import audit_labels
@@ -130,7 +130,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """The changes as text, in which settings have the labels that their pages show."""
-    return changes_text(row.changes, audit_labels.settings(row.action.partition(".")[0]))
+    return describe_changes(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:
