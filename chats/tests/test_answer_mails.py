@@ -100,7 +100,7 @@ def test_it_is_in_the_chats_language(visitor, ben):
     assert "respondeu" in body
 
 
-@pytest.mark.parametrize("kind", ["answer", "transcript"])
+@pytest.mark.parametrize("kind", mails.CUSTOMERS_MAILS)
 @pytest.mark.parametrize("language", phrasebook.all_books())
 def test_customers_are_mailed_in_every_language_of_the_bots(kind, language):
     values = {"agent": "Ben", "company": "Acme", "bot": "Helper", "chat_code": "ABCD-EFGH",

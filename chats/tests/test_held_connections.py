@@ -89,19 +89,19 @@ def test_a_client_has_as_many_feeds_as_it_may(hasty_port, ann, ben, cara):
     assert answers == ["200", "200", "200", "429", "200"]
 
 
-def test_the_slot_of_a_process_that_died_is_free_again(ann, settings, monkeypatch):
-    slots = [feed_limits.FeedSlot(ann.user) for _ in range(feed_limits.OF_PERSON + 1)]
-    for slot in slots[:-1]:
-        slot.acquire()
+def test_the_place_of_a_process_that_died_is_free_again(ann, settings, monkeypatch):
+    places = [feed_limits.Place(ann.user) for _ in range(feed_limits.OF_PERSON + 1)]
+    for place in places[:-1]:
+        place.take()
     refused = ann.get("/ai/chat/events")
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_feeds")
     assert refused["Retry-After"]
     monkeypatch.setattr(feed_limits, "_SPARE_SECONDS", 1)
     settings.SSE_REAUTH_SECONDS = 0
-    for slot in slots[:-1]:
-        assert slot.renew()
+    for place in places[:-1]:
+        assert place.keep()
     time.sleep(1.1)
-    assert slots[-1].renew()
+    assert places[-1].keep()
 
 
 def test_without_valkey_nobody_is_counted(ann, monkeypatch):
@@ -110,4 +110,4 @@ def test_without_valkey_nobody_is_counted(ann, monkeypatch):
 
     monkeypatch.setattr(valkey, "shared", away)
     for _ in range(feed_limits.OF_PERSON + 1):
-        feed_limits.FeedSlot(ann.user).acquire()
+        feed_limits.Place(ann.user).take()

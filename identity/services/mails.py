@@ -1,8 +1,8 @@
 """Mails: rendered from text templates in the recipient's language, and usually sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
-Mails to customers (`answer` and `transcript`) have a template in each language that bots speak. A
-mail that has no template in the recipient's language is in English.
+Mails to customers, `CUSTOMERS_MAILS`, have a template in each language that bots speak. Other mails
+have a template in each of `LANGUAGES`.
 """
 
 import logging
@@ -29,6 +29,8 @@ from identity.services import attempts, audit
 from identity.shapes.configs import EmailNotificationRequest
 
 log = logging.getLogger(__name__)
+LANGUAGES = ("en", "vi")
+CUSTOMERS_MAILS = ("answer", "transcript")
 # The kinds of notifications, and the context that their templates use. All values are optional.
 # `chat_id` and `channel` are identifiers; the other values are texts.
 NOTIFICATIONS = {

@@ -26,7 +26,7 @@ from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import channel_hooks, presence
-from chats.services.desk.feed_limits import FeedSlot
+from chats.services.desk.feed_limits import Place
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.services import events
@@ -111,7 +111,7 @@ def events_for(
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
     """The events of the user's client, after `last_event_id` or from now on. They end if
-    `is_still_admitted` returns False, or if the feed has lost its slot (see `feed_limits`).
+    `is_still_admitted` returns False, or if the feed has lost its place (see `feed_limits`).
 
     422 if `last_event_id` is unknown (`error_location` is where the request has it), 429 if too
     many feeds are open.
@@ -121,18 +121,18 @@ def events_for(
     position = events.position_of(client, last_event_id) if last_event_id else now
     if position is None:
         raise Invalid.field(*error_location, msg="There is no such event: start without one.")
-    slot = FeedSlot(user)
-    slot.acquire()
+    place = Place(user)
+    place.take()
     presence.touch(user)
 
     def may_continue() -> bool:
-        return _may_continue(user, is_still_admitted) and slot.renew()
+        return _may_continue(user, is_still_admitted) and place.keep()
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
         return _follow(create_reader, _Stream(user), position, may_continue)
 
-    return Feed(follow, slot.release)
+    return Feed(follow, place.give_back)
 
 
 @dataclass(eq=False)

@@ -15,12 +15,12 @@ from identity.models import User
 # browser window. The client's limit is enough for a hundred people with ten feeds each, and it
 # grows with the client's rate limits.
 OF_PERSON, OF_CLIENT = 10, 1_000
-# For how many seconds a slot is still held once the next check of its feed is due.
+# For how many seconds a place is still kept once the next check of its feed is due.
 _SPARE_SECONDS = 30
-# Renews a slot, or takes it if no set is full. Returns 1 on success, 0 if a set is full. KEYS: sets
-# of slots, scored by the second at which each slot becomes free. ARGV: the slot, the seconds to
-# hold it, and the limit of each set.
-_RENEW = """
+# Keeps a place, or takes it if no set is full. Returns 1 on success, 0 if a set is full. KEYS: sets
+# of places, scored by the second at which each place becomes free. ARGV: the place, the seconds to
+# keep it, and the limit of each set.
+_KEEP = """
 local now = tonumber(redis.call('time')[1])
 for at, key in ipairs(KEYS) do
     redis.call('zremrangebyscore', key, '-inf', now)
@@ -44,8 +44,8 @@ class TooManyFeeds(ApiError):
     headers: ClassVar[dict[str, str]] = {"Retry-After": "60"}
 
 
-class FeedSlot:
-    """The slot that a live feed takes within the limits while it is open."""
+class Place:
+    """The place that a live feed takes within the limits while it is open."""
 
     def __init__(self, user: User) -> None:
         assert user.client
@@ -53,24 +53,24 @@ class FeedSlot:
         self._keys = [f"feeds:person:{user.pk}", f"feeds:client:{user.client_id}"]
         self._limits = [OF_PERSON, max(1, round(OF_CLIENT * user.client.rate_limit_factor))]
 
-    def acquire(self) -> None:
-        """Take the slot; 429 if none is free."""
-        if not self.renew():
+    def take(self) -> None:
+        """Take the place; 429 if none is free."""
+        if not self.keep():
             raise TooManyFeeds
 
-    def renew(self) -> bool:
-        """Hold the slot until after the next check of the feed. False if the slot was lost and no
-        other slot is free."""
+    def keep(self) -> bool:
+        """Keep the place until after the next check of the feed. False if the place was lost and no
+        other place is free."""
         seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 
-        def renew(client: redis.Redis) -> Any:
+        def keep(client: redis.Redis) -> Any:
             count = len(self._keys)
-            return client.eval(_RENEW, count, *self._keys, self._name, seconds, *self._limits)
+            return client.eval(_KEEP, count, *self._keys, self._name, seconds, *self._limits)
 
-        return bool(_in_valkey(renew, default=True))
+        return bool(_in_valkey(keep, default=True))
 
-    def release(self) -> None:
-        """Release the slot after its feed has ended."""
+    def give_back(self) -> None:
+        """Give the place back after its feed has ended."""
 
         def remove(client: redis.Redis) -> None:
             with client.pipeline(transaction=False) as pipe:
