@@ -113,8 +113,8 @@ class McpSession:
             raise egress.ConnectionFailed("The server did not respond to a request.")
         if "error" in response:
             error = response["error"]
-            text = error.get("message") if isinstance(error, dict) else error
-            raise McpError(tools.storable(str(text))[:_MAX_ERROR_CHARS])
+            reason = error.get("message") if isinstance(error, dict) else error
+            raise McpError(tools.storable(str(reason))[:_MAX_ERROR_CHARS])
         result = response.get("result")
         if not isinstance(result, dict):
             raise egress.ConnectionFailed("The server's response isn't valid.")
