@@ -94,6 +94,11 @@ def describe(client: Client, bot_id: int) -> BotDto:
     return BotDto.from_row(first_or_404(list_for_client(client).filter(pk=bot_id)))
 
 
+def exists(client: Client, bot_id: int) -> bool:
+    """Whether the client has this bot."""
+    return Bot.objects.for_client(client).filter(pk=bot_id).exists()
+
+
 def names(client: Client) -> dict[int, str]:
     """The names of the client's bots, by their ids."""
     return dict(Bot.objects.for_client(client).order_by("bot_name").values_list("pk", "bot_name"))

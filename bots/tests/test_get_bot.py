@@ -93,7 +93,9 @@ def test_more_bots_cost_no_more_queries(ann, django_assert_max_num_queries):
     assert counts[0] == counts[1]
 
 
-def test_the_hosts_of_a_bot(ann, bot):
+def test_lookups_for_other_apps(ann, cara, bot):
+    assert bots.exists(ann.client, bot.pk)
+    assert not bots.exists(cara.client, bot.pk)
     assert bots.allowed_hosts(bot.pk) == []
     hosted = make_bot(ann.client, allowed_domain="example.com,*.example.org")
     assert bots.allowed_hosts(hosted.pk) == ["example.com", "*.example.org"]

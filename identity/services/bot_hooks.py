@@ -10,6 +10,9 @@ from identity.models import Client, User
 class BotLookup(Protocol):
     """Implemented by the module `bots.services.bots`."""
 
+    def exists(self, client: Client, bot_id: int) -> bool:
+        """Whether the client has this bot."""
+
     def allowed_hosts(self, bot_id: int) -> list[str]:
         """The hosts (`*.` for all subdomains) whose pages may use the bot's public key."""
 
