@@ -70,15 +70,15 @@ class TrainedAdmin(TenantAdmin):
     def refresh(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
         is_queued = [self.read_again(row) for row in rows]
         queued, skipped = is_queued.count(True), is_queued.count(False)
-        words = ngettext("Refreshing %(count)s item.", "Refreshing %(count)s items.", queued)
-        messages.success(request, words % {"count": queued})
+        text = ngettext("Refreshing %(count)s item.", "Refreshing %(count)s items.", queued)
+        messages.success(request, text % {"count": queued})
         if skipped:
-            words = ngettext(
+            text = ngettext(
                 "Skipped %(count)s item that the bot is already reading.",
                 "Skipped %(count)s items that the bot is already reading.",
                 skipped,
             )
-            messages.info(request, words % {"count": skipped})
+            messages.info(request, text % {"count": skipped})
 
 
 class SampleQuestionInline(ReadOnlyInline):
@@ -259,9 +259,9 @@ class DocumentAdmin(TrainedAdmin):
     @column(gettext_lazy("Progress"), ordering="progress")
     def shown_progress(self, row: Any) -> str:
         if row.status == models.DocumentStatus.TRAINING:
-            return states.stage_words(row)
+            return states.stage_text(row)
         if row.run_id:
-            return states.held_words(row)
+            return states.held_text(row)
         return str(super().shown_progress(row))
 
     @column(gettext_lazy("Problem"))
@@ -272,7 +272,7 @@ class DocumentAdmin(TrainedAdmin):
     def golden_run(self, row: Any) -> SafeString | str:
         """A link to the golden run that decides whether the document goes live; a dash if it is
         not held back."""
-        return states.held_words(row) if row.run_id else "–"
+        return states.held_text(row) if row.run_id else "–"
 
     @column(gettext_lazy("Original"))
     def original(self, row: models.Document) -> str:
@@ -356,7 +356,7 @@ class WebUrlAdmin(TrainedAdmin):
 
     @column(gettext_lazy("Pages"))
     def shown_pages(self, web_url: models.WebUrl) -> str:
-        return states.page_words(web_url)
+        return states.crawl_text(web_url)
 
     @admin.action(description=gettext_lazy("Delete"), permissions=["train"])
     @confirm_action(

@@ -128,6 +128,6 @@ class CostsForm(ServiceForm):
         return configs.update(self.config, body, by=by)
 
 
-def taken_words(name: str, bot_name: str) -> str:
+def taken_account_label(name: str, bot_name: str) -> str:
     """The label of an account that another bot uses."""
     return gettext("%(account)s (connected to %(bot)s)") % {"account": name, "bot": bot_name}

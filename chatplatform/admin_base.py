@@ -69,8 +69,8 @@ def _heading_of_field(*args: Any, **options: Any) -> tuple[str, Any]:
     """A column's heading in words; for a plain column, Django's label is only the field's name."""
     label, shown = label_for_field(*args, **options)
     text = str(label)
-    words = humanize_code if text.islower() else gettext
-    return words(text) if text else "", shown
+    translate = humanize_code if text.islower() else gettext
+    return translate(text) if text else "", shown
 
 
 # Neither Django nor Unfold has a hook for headings: a field's own name takes precedence over the
@@ -179,13 +179,13 @@ def button(
 )
 def in_use(row: Any) -> Any:
     """A column that shows Active or Disabled; Django would mark an active row with a red cross."""
-    words = gettext("Disabled") if row.is_disabled else gettext("Active")
-    return "disabled" if row.is_disabled else "active", words
+    text = gettext("Disabled") if row.is_disabled else gettext("Active")
+    return "disabled" if row.is_disabled else "active", text
 
 
-def link(page: str, pk: object, words: object) -> SafeString:
+def link(page: str, pk: object, text: object) -> SafeString:
     """A link to the page about the row `pk`; `page` is the name of its URL."""
-    return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), words)
+    return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), text)
 
 
 def progress_bar(done: int, total: int) -> SafeString:

@@ -69,15 +69,15 @@ class TooManyRows(ApiError):
     code, status = "too_many_rows", 409
 
     def __init__(self) -> None:
-        words = gettext("You can export up to %(count)s rows. Filter the list first.")
-        super().__init__(words % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
+        text = gettext("You can export up to %(count)s rows. Filter the list first.")
+        super().__init__(text % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
 
 
 @dataclass(frozen=True)
 class Chip:
     """An active filter in words, and the query string of the list without it."""
 
-    words: str
+    text: str
     without: str
 
 
@@ -118,8 +118,8 @@ class RowsShown(ChangeList):
         filters: list[Any] = list(result[0])
         for spec in filters:
             title = str(capfirst(spec.title))
-            words = translated_label(title)
-            spec.title = words if words != title else spec.title
+            text = translated_label(title)
+            spec.title = text if text != title else spec.title
             if getattr(spec, "field", None) is not None and spec.field.choices:
                 spec.choices = functools.partial(_translated, spec.choices)
         return result
@@ -134,19 +134,19 @@ class RowsShown(ChangeList):
     def chips(self) -> list[Chip]:
         """The active filters and the search."""
         unmatched = dict(self.get_filters_params())
-        words = gettext("Search: %(words)s") % {"words": self.query}
-        chips = [Chip(words, self.without("q"))] if self.query else []
+        text = gettext("Search: %(words)s") % {"words": self.query}
+        chips = [Chip(text, self.without("q"))] if self.query else []
         for spec in self.filter_specs:
             names = [name for name in spec.expected_parameters() if name in unmatched]
             if names:
-                words = f"{capfirst(str(spec.title))}: {self._chosen(spec)}"
-                chips.append(Chip(words, self.without(*names)))
+                text = f"{capfirst(str(spec.title))}: {self._chosen(spec)}"
+                chips.append(Chip(text, self.without(*names)))
                 for name in names:
                     del unmatched[name]
         for name, values in unmatched.items():
-            words = ", ".join(self._named(name, str(value)) for value in values)
+            text = ", ".join(self._named(name, str(value)) for value in values)
             column = humanize_code(name.split("__")[0])
-            chips.append(Chip(f"{column}: {words}", self.without(name)))
+            chips.append(Chip(f"{column}: {text}", self.without(name)))
         return chips
 
     def _chosen(self, spec: Any) -> str:

@@ -34,13 +34,13 @@ def language_choices(codes: Iterable[str]) -> list[tuple[Any, str]]:
 
 def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
     """A field for uploading a picture, which shows the stored picture. Create one for each form."""
-    words = gettext("PNG, JPEG, or WebP, up to 5 MB.")
+    text = gettext("PNG, JPEG, or WebP, up to 5 MB.")
     if stored:
         image = '{}<img src="/media/{}" alt="{}" class="stored-image">'
-        words = format_html(image, words, stored.name, alt)
+        text = format_html(image, text, stored.name, alt)
     attrs = {"accept": "image/png,image/jpeg,image/webp"}
     return forms.FileField(
-        label=label, required=False, help_text=words, widget=forms.FileInput(attrs)
+        label=label, required=False, help_text=text, widget=forms.FileInput(attrs)
     )
 
 

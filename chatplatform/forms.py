@@ -41,13 +41,13 @@ _COERCE: dict[str, Callable[[str], Any]] = {
 def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, ...], str]]:
     """The errors from a shape or a service, each as the path of its field and a message."""
     if isinstance(exc, pydantic.ValidationError):
-        return [(error["loc"], _words(error)) for error in exc.errors()]
+        return [(error["loc"], _error_text(error)) for error in exc.errors()]
     if isinstance(exc, Invalid):
         return [(tuple(error["loc"]), error["msg"]) for error in exc.errors]
     return [(exc.place, str(exc))]
 
 
-def _words(error: Any) -> str:
+def _error_text(error: Any) -> str:
     """The message of a pydantic error in plain words, without regular expressions."""
     if error["type"] == "string_pattern_mismatch":
         return gettext_noop("Check the format of this field.")
@@ -62,9 +62,9 @@ def _words(error: Any) -> str:
         return ngettext(
             "Enter at most {count} character", "Enter at most {count} characters", maximum
         ).format(count=maximum)
-    words = described["msg"].removeprefix("Value error, ")
+    text = described["msg"].removeprefix("Value error, ")
     # A first word that is not a plain word, such as a URL, keeps its case.
-    return words[:1].upper() + words[1:] if words.split(" ")[0].isalpha() else words
+    return text[:1].upper() + text[1:] if text.split(" ")[0].isalpha() else text
 
 
 class ServiceForm(forms.Form):
@@ -89,9 +89,9 @@ class ServiceForm(forms.Form):
         try:
             return act(self.cleaned_data)
         except (pydantic.ValidationError, ApiError) as exc:
-            for place, words in refusals(exc):
+            for place, text in refusals(exc):
                 field_name = next((name for name in place if name in self.fields), None)
-                self.add_error(field_name, gettext(words))
+                self.add_error(field_name, gettext(text))
         except ValidationError as exc:
             self.add_error(None, exc)
         return None

@@ -555,7 +555,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; a running job's lease is renewed
 CELERY_TASK_TIME_LIMIT = 630
 # For each queue, the loop that its workers run besides jobs, until the event passed to it is set.
-WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
+WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
 # For each queue, the function that its workers call before they take jobs.
 WORKER_WARM_UPS = {"reply": "bots.services.warm_up.load"}
 #: ## Jobs

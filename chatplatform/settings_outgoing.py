@@ -6,7 +6,7 @@ import re
 from chatplatform.environment import env
 
 
-def _is_gate(text: str) -> bool:
+def _are_confidence_weights(text: str) -> bool:
     """Whether a text is JSON: three lists of four numbers each."""
     try:
         rows = json.loads(text)
@@ -43,7 +43,7 @@ if EMBEDDING_BASE_URL and not EMBEDDING_MODEL:
         "EMBEDDING_MODEL",
         "EMBEDDING_BASE_URL needs it. Write the encoder's name as its server has it.",
     )
-if EMBEDDING_GATE and not _is_gate(EMBEDDING_GATE):
+if EMBEDDING_GATE and not _are_confidence_weights(EMBEDDING_GATE):
     env.fault("EMBEDDING_GATE", "it is not valid. Write what `manage.py reindex --fit` prints.")
 #: A bot with more passages is searched with
 #: [database indexes](decisions/0029-large-bots-are-searched-in-the-database.md), if PostgreSQL has

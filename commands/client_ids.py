@@ -67,8 +67,7 @@ _ROWS = {
     "document": "bots.Document",
     "feedback": "chats.Feedback",
 }
-# A message's sender and recipient: `type`, and `id` as text.
-_SIDES = {"sender", "recipient"}
+# The types of a message's sender and recipient, whose `id` is text.
 _TYPES = {"agent": "identity.User", "bot": "bots.Bot", "customer": "chats.Customer"}
 # The client's people, whose number is the text `external_id`.
 _PEOPLE = {"assigned_by", "assignee", "by"}

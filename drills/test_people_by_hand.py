@@ -137,7 +137,7 @@ def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
     expect(answers(widget).first).to_contain_text(ANSWER, timeout=3 * PATIENCE)
     expect(widget.locator(".waiting")).to_have_count(0, timeout=PATIENCE)
     expect(widget.locator(".draft")).to_have_count(0, timeout=PATIENCE)
-    written = widget.locator(".message.customer .words")
+    written = widget.locator(".message.customer .text")
     expect(written).to_have_text([QUESTION, "And to Spain?"])
     frame = next(frame for frame in page.frames if "/widget/" in frame.url)
     kept = json.loads(frame.evaluate("JSON.stringify(Object.assign({}, localStorage))"))

@@ -58,7 +58,7 @@ class ClientForm(ModelForm):  # type: ignore[type-arg]
             try:
                 self.change = ClientChange(**data)
             except pydantic.ValidationError as exc:
-                raise ValidationError({place[0]: words for place, words in refusals(exc)}) from exc
+                raise ValidationError({place[0]: text for place, text in refusals(exc)}) from exc
         return data
 
 
@@ -103,8 +103,8 @@ class ClientAdmin(ServiceAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             client = clients.register(CompanyDto(**data), password=None, by=viewer(request))
-            words = gettext("Invitation sent to %(email)s.") % {"email": data["email"]}
-            messages.success(request, words)
+            text = gettext("Invitation sent to %(email)s.") % {"email": data["email"]}
+            messages.success(request, text)
             return redirect("client", client.pk)
 
         form = forms.CompanyForm(request.POST or None)
@@ -178,8 +178,8 @@ class ApiKeyAdmin(TenantAdmin):
             api_keys.change(key.client, api_key_id=key.pk, change=change, by=viewer(request))
             return redirect("admin:identity_apikey_change", key.pk)
 
-        title, words = gettext("Edit API key"), gettext("Save")
-        return self.form_page(request, form, act, title=title, button=words)
+        title, text = gettext("Edit API key"), gettext("Save")
+        return self.form_page(request, form, act, title=title, button=text)
 
     @admin.action(description=gettext_lazy("Revoke"), permissions=["manage"])
     @confirm_action(

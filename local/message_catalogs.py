@@ -36,6 +36,7 @@ _FUNCTIONS = {
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
     "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2), "ExtractError": (2,),
 }  # fmt: skip
+_SKIPPED_FOLDERS = {"static", "tests", "translations"}
 _APPS = ("desk", "widget")
 _DJANGO = ("conf", "contrib/admin", "contrib/auth")
 
@@ -70,7 +71,7 @@ def catalogues(translation: Path) -> dict[Path, str]:
     catalog = _read(translation)
     language = translation.parents[1].name.lower().replace("_", "-")
     return {
-        _STATIC / app / "words" / f"{language}.js": _as_script(catalog, texts(app))
+        _STATIC / app / "translations" / f"{language}.js": _as_script(catalog, texts(app))
         for app in _apps(translation)
     }
 
@@ -123,7 +124,7 @@ def _marked(root: Path, *folders: str) -> Catalog:
     for folder in folders:
         for name, _, text, _, context in extract_from_dir(
             root / folder, _METHODS, keywords=_FUNCTIONS,
-            directory_filter=lambda path: Path(path).name not in {"static", "tests", "words"},
+            directory_filter=lambda path: Path(path).name not in _SKIPPED_FOLDERS,
         ):  # fmt: skip
             found.add(text, locations=[(f"{folder}/{name}", 1)], context=context)
     for entry in found:

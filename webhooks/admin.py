@@ -30,7 +30,6 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.row_history import MAX_ENTRIES, Entry, client_id_of
 from identity.models import User
 from webhooks import forms
-from webhooks.delivery import Fault
 from webhooks.models import (
     Delivery,
     DeliveryAttempt,
@@ -41,6 +40,7 @@ from webhooks.models import (
 )
 from webhooks.services import deliveries, endpoints, event_history
 from webhooks.shapes import webhook as webhook_shapes
+from webhooks.transport import Fault
 
 COLORS: dict[str, str] = {
     DeliveryState.PENDING: "info",
@@ -94,7 +94,7 @@ class Deliveries(ReadOnlyInline):
     def attempt_log(self, row: Delivery) -> str:
         log = sorted(row.log.all(), key=lambda entry: entry.number)
         return " · ".join(
-            f"{entry.number}: {attempt_words(entry)} ({entry.duration_ms or 0} ms)" for entry in log
+            f"{entry.number}: {attempt_text(entry)} ({entry.duration_ms or 0} ms)" for entry in log
         )
 
 
@@ -106,15 +106,15 @@ class Attempts(ReadOnlyInline):
 
     @column(gettext_lazy("Error"))
     def why(self, row: DeliveryAttempt) -> str:
-        return attempt_words(row) if row.error else "–"
+        return attempt_text(row) if row.error else "–"
 
 
-def attempt_words(attempt: DeliveryAttempt) -> str:
+def attempt_text(attempt: DeliveryAttempt) -> str:
     """The result of an attempt in words, with its HTTP status if there is one."""
     if not attempt.error:
         return f"{gettext('Delivered')} ({attempt.http_status})"
-    words = str(FAULTS.get(attempt.error) or humanize_code(attempt.error))
-    return f"{words} ({attempt.http_status})" if attempt.http_status else words
+    text = str(FAULTS.get(attempt.error) or humanize_code(attempt.error))
+    return f"{text} ({attempt.http_status})" if attempt.http_status else text
 
 
 @admin.register(Event)
@@ -249,12 +249,12 @@ class WebhookConfigAdmin(TenantAdmin):
                        gettext("%(webhook)s deleted.") % {"webhook": row}),
             "count": (replay, lambda data: deliveries.count_replay(row, _replay_request(data)), ""),
         }  # fmt: skip
-        form, act, words = steps.get(chosen, (None, None, ""))
+        form, act, text = steps.get(chosen, (None, None, ""))
         done = form.carry_out(act) if form and act else None
         for refusal in form.non_field_errors() if form and form is not settings else ():
             messages.error(request, str(refusal))
-        if form and words and not form.errors:
-            messages.success(request, words)
+        if form and text and not form.errors:
+            messages.success(request, text)
             if chosen == "delete":
                 return redirect("admin:webhooks_webhookconfig_changelist")
             shown = {"show": "all"} if chosen in {"test", "replay"} else {}
@@ -298,13 +298,13 @@ class WebhookConfigAdmin(TenantAdmin):
             missed = sum(
                 deliveries.count_replay(row, body) for body in endpoints.missed_replays(row)
             )
-        state, state_words = health_of(row)
+        state, state_text = health_of(row)
         return self.page(
             request, "admin/webhooks/manage.html", row.description or row.url,
-            row=row, state=state, state_words=state_words, state_color=_HEALTH_COLORS[state],
+            row=row, state=state, state_text=state_text, state_color=_HEALTH_COLORS[state],
             why_off=DISABLED_REASONS.get(row.disabled_reason or "", ""),
             failure=failure,
-            failure_words=attempt_words(failure) if failure else "",
+            failure_text=attempt_text(failure) if failure else "",
             missed=missed,
             most_counted=deliveries.MAX_COUNTED,
             days=_by_day(shown),
@@ -338,10 +338,10 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {gettext(str(exc))}")
             else:
-                words = gettext("%(webhook)s is on.")
+                text = gettext("%(webhook)s is on.")
                 if not was_off:
-                    words = gettext("%(webhook)s was already on.")
-                messages.success(request, words % {"webhook": row})
+                    text = gettext("%(webhook)s was already on.")
+                messages.success(request, text % {"webhook": row})
 
     @admin.action(description=gettext_lazy("Send test"), permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
@@ -351,8 +351,8 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {gettext(str(exc))}")
             else:
-                words = gettext("Test sent to %(webhook)s. See the result under Deliveries.")
-                messages.success(request, words % {"webhook": row})
+                text = gettext("Test sent to %(webhook)s. See the result under Deliveries.")
+                messages.success(request, text % {"webhook": row})
 
     @admin.action(description=gettext_lazy("Create new secret"), permissions=["manage"])
     @confirm_action(
@@ -394,8 +394,8 @@ def _of_endpoint(rows: QuerySet[Delivery], row: WebhookConfig) -> QuerySet[Deliv
 def _shown(item: Delivery) -> Shown:
     log = sorted(item.log.all(), key=lambda entry: entry.number)
     last = log[-1] if log else None
-    words = attempt_words(last) if last else gettext("Not tried yet")
-    return item, forms.event_words(item.event.type), str(STATES[item.state]), words, last
+    text = attempt_text(last) if last else gettext("Not tried yet")
+    return item, forms.event_label(item.event.type), str(STATES[item.state]), text, last
 
 
 def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
@@ -408,17 +408,17 @@ def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
 
 def _outcome(item: Delivery) -> dict[str, str]:
     """The state of a delivery that was tried again, and a sentence about it."""
-    _, event, _, words, _ = _shown(item)
+    _, event, _, text, _ = _shown(item)
     if item.state == DeliveryState.PENDING:
         return {
             "state": "pending",
-            "words": gettext("Retrying: %(event)s…") % {"event": event},
+            "text": gettext("Retrying: %(event)s…") % {"event": event},
         }
     if item.state == DeliveryState.SUCCEEDED:
         message = gettext("Delivered: %(event)s") % {"event": event}
-        return {"state": "succeeded", "words": message}
-    message = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": words}
-    return {"state": "failed", "words": message}
+        return {"state": "succeeded", "text": message}
+    message = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": text}
+    return {"state": "failed", "text": message}
 
 
 def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
@@ -456,7 +456,7 @@ class DeliveryAdmin(TenantAdmin):
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
-        return format_html("{} <code>{}</code>", forms.event_words(row.event.type), row.event.type)
+        return format_html("{} <code>{}</code>", forms.event_label(row.event.type), row.event.type)
 
     @column(gettext_lazy("Status"), ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:
@@ -466,16 +466,16 @@ class DeliveryAdmin(TenantAdmin):
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         results = [deliveries.retry(row) for row in rows.select_related("event", "config")]
         if sent := sum(results):
-            words = ngettext(
+            text = ngettext(
                 "%(count)s delivery will be resent.",
                 "%(count)s deliveries will be resent.",
                 sent,
             )
-            messages.success(request, words % {"count": sent})
+            messages.success(request, text % {"count": sent})
         if skipped := len(results) - sent:
-            words = ngettext(
+            text = ngettext(
                 "%(count)s delivery was skipped because its webhook is off.",
                 "%(count)s deliveries were skipped because their webhooks are off.",
                 skipped,
             )
-            messages.warning(request, words % {"count": skipped})
+            messages.warning(request, text % {"count": skipped})

@@ -51,7 +51,7 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "webhook.test": gettext_lazy("Test"),
     }),
 )  # fmt: skip
-_WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
+_EVENT_LABELS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
     ("undelivered", gettext_lazy("All undelivered events")),
     ("gave_up", gettext_lazy("Permanently failed")),
@@ -65,9 +65,9 @@ _HOURS = [
 ]  # fmt: skip
 
 
-def event_words(event_type: str) -> str:
+def event_label(event_type: str) -> str:
     """The label of a type of event."""
-    return str(_WORDS.get(event_type) or humanize_code(event_type))
+    return str(_EVENT_LABELS.get(event_type) or humanize_code(event_type))
 
 
 class EndpointForm(ServiceForm):
@@ -80,7 +80,7 @@ class EndpointForm(ServiceForm):
     description = forms.CharField(label=gettext_lazy("Description"), max_length=200, required=False)
     event_types = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
-        choices=list(_WORDS.items()),
+        choices=list(_EVENT_LABELS.items()),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )

@@ -275,7 +275,7 @@ class DeliveryAttempt(TenantModel):
     number = models.PositiveSmallIntegerField()
     http_status = models.PositiveSmallIntegerField(null=True)
     duration_ms = models.PositiveIntegerField(null=True)
-    # Null on success; see `webhooks.delivery.Fault`.
+    # Null on success; see `webhooks.transport.Fault`.
     error = models.CharField(max_length=30, null=True)
     # About the first 1,000 bytes of the response, with secrets redacted.
     response_excerpt = models.TextField(default="", blank=True)

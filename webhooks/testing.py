@@ -9,7 +9,7 @@ import pytest
 from chatplatform import signatures
 from identity.models import Client
 from webhooks.models import WebhookConfig
-from webhooks.services.delivery_dispatcher import Dispatcher
+from webhooks.services.dispatcher import Dispatcher
 
 MakeEndpoint = Callable[..., WebhookConfig]
 

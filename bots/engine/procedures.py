@@ -50,8 +50,8 @@ Kind = Literal["ask", "call", "if", "go", "confirm", "say", "hand over", "end"]
 class WrongProcedure(ValueError):
     """The text is not a valid procedure; the message names the line and what is wrong."""
 
-    def __init__(self, line: int, words: str) -> None:
-        super().__init__(gettext("Line %(line)s: %(words)s") % {"line": line, "words": words})
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(gettext("Line %(line)s: %(words)s") % {"line": line, "words": text})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def parse(text: str) -> tuple[Step, ...]:
     if not lines:
         raise WrongProcedure(1, gettext("Write at least one step."))
     if len(lines) > MAX_STEPS:
-        words = gettext("A procedure has at most %(count)s steps.")
-        raise WrongProcedure(lines[-1].number, words % {"count": MAX_STEPS})
+        message = gettext("A procedure has at most %(count)s steps.")
+        raise WrongProcedure(lines[-1].number, message % {"count": MAX_STEPS})
     steps: list[Step] = []
     rest = _block(lines, 0, lines[0].indent, steps)
     if rest < len(lines):
@@ -175,8 +175,8 @@ def _step(line: _Line) -> Step:
         case "say" | "confirm":
             text = rest.strip().removeprefix(":").strip()
             if not text:
-                words = gettext("Write what to %(what)s.")
-                raise WrongProcedure(line.number, words % {"what": what})
+                message = gettext("Write what to %(what)s.")
+                raise WrongProcedure(line.number, message % {"what": what})
             return Step("say" if what == "say" else "confirm", line.number, text=text)
         case "hand over" | "end" if not rest.strip(" ."):
             return Step("end" if what == "end" else "hand over", line.number)
@@ -188,22 +188,22 @@ def _step(line: _Line) -> Step:
 def _ask(line: _Line, rest: str) -> Step:
     found = _ASK.fullmatch(rest)
     if not found:
-        words = gettext("Write it like “ask order_number: What's your order?”")
-        raise WrongProcedure(line.number, words)
+        message = gettext("Write it like “ask order_number: What's your order?”")
+        raise WrongProcedure(line.number, message)
     name, kind, text = found[1], (found[2] or "text").strip(), found[3].strip()
     options: tuple[str, ...] = ()
     if kind.lower().startswith("one of"):
         options = tuple(part.strip() for part in kind[6:].lstrip(": ").split(",") if part.strip())
         kind = "select"
         if not 2 <= len({option.casefold() for option in options}) == len(options) <= MAX_CHOICES:
-            words = gettext("List 2 to %(count)s different choices.")
-            raise WrongProcedure(line.number, words % {"count": MAX_CHOICES})
+            message = gettext("List 2 to %(count)s different choices.")
+            raise WrongProcedure(line.number, message % {"count": MAX_CHOICES})
         if any(len(option) > MAX_CHOICE for option in options):
-            words = gettext("A choice has at most %(count)s characters.")
-            raise WrongProcedure(line.number, words % {"count": MAX_CHOICE})
+            message = gettext("A choice has at most %(count)s characters.")
+            raise WrongProcedure(line.number, message % {"count": MAX_CHOICE})
     elif kind.lower() not in _TYPES:
-        words = gettext("Write text, number, email, phone, date or “one of: a, b” in brackets.")
-        raise WrongProcedure(line.number, words)
+        message = gettext("Write text, number, email, phone, date or “one of: a, b” in brackets.")
+        raise WrongProcedure(line.number, message)
     return Step("ask", line.number, text=text, name=name, type=kind.lower(), options=options)
 
 
@@ -214,8 +214,8 @@ def _call(line: _Line, rest: str) -> Step:
     given = found[2] or ""
     arguments = {match[1]: match[2] for match in _WITH.finditer(given)}
     if given and _WITH.sub("", given).strip():
-        words = gettext("Write values like “with order_id = {order_number}”.")
-        raise WrongProcedure(line.number, words)
+        text = gettext("Write values like “with order_id = {order_number}”.")
+        raise WrongProcedure(line.number, text)
     return Step("call", line.number, name=found[1], arguments=arguments)
 
 
@@ -225,16 +225,16 @@ def _check_references(steps: list[Step]) -> None:
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
         if failed and failed[1] not in known:
-            words = gettext("No earlier step calls %(name)s.")
-            raise WrongProcedure(step.line, words % {"name": failed[1]})
+            message = gettext("No earlier step calls %(name)s.")
+            raise WrongProcedure(step.line, message % {"name": failed[1]})
         for text in (step.text, *step.arguments.values()):
             for reference in _PLACE.findall(text):
                 root = reference.partition(".")[0]
                 if root not in known:
-                    words = gettext(
+                    message = gettext(
                         "{%(name)s} has no value yet. Ask for it or call it in an earlier step."
                     )
-                    raise WrongProcedure(step.line, words % {"name": root})
+                    raise WrongProcedure(step.line, message % {"name": root})
         if step.kind in {"ask", "call"}:
             known.add(step.name)
 

@@ -42,7 +42,7 @@ class RemoteEncoder(SearchEncoder):
     base_url: str
     api_key: str = field(repr=False)
     model: str
-    gate: ConfidenceWeights = field(compare=False)
+    confidence_weights: ConfidenceWeights = field(compare=False)
     is_operator_url: bool = False
     batch = 16
 

@@ -11,7 +11,7 @@ The judge decides on an answer with doubts. Only the judge can find other invent
 import re
 
 from bots.engine.groundedness import SourceCheck
-from bots.engine.prompting import NO_ANSWER, head_of
+from bots.engine.prompting import FENCE, NO_ANSWER, head_of
 from bots.engine.sentences import sentences
 from bots.engine.types import Question
 from bots.language import detection, language_data, phrasebook
@@ -27,7 +27,6 @@ _OTHER_CITATION = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
-_FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
 # This many characters tell whether a sentence has ended: they contain its punctuation and citations
 # and the beginning of the next sentence.
@@ -162,7 +161,7 @@ class StreamingGuardrail:
 
     def _repeats(self, sentence: str) -> bool:
         """Whether the answer repeats a delimiter or a snippet's header line from the request."""
-        fences = filter(None, (_FENCE, self._question.fence))
+        fences = filter(None, (FENCE, self._question.fence))
         heads = (head_of(snippet) for snippet in self._snippets.values())
         return any(fence in sentence for fence in fences) or any(
             f"{h}\n" in self.text for h in heads

@@ -172,7 +172,7 @@ class SearchEncoder(ABC):
     """An encoder that bots use for search; vectors of different encoders cannot be compared."""
 
     id: str
-    gate: ConfidenceWeights
+    confidence_weights: ConfidenceWeights
     # How many passages are encoded at once.
     batch: int
 
@@ -219,7 +219,7 @@ class _Packaged(SearchEncoder):
     # Encoding a passage and its sentences, of which there may be ten, takes up to a quarter of a
     # second.
     batch = 8
-    gate = ConfidenceWeights(
+    confidence_weights = ConfidenceWeights(
         # Fitted on single documents of 20 to 90 passages (`bench/judged_replies.py`).
         few=Weights(128.0, 5.0, 0.0, -55.6),
         # Fitted on hundreds of English and Vietnamese passages (`bench/answer_quality.py`): among

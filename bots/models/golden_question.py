@@ -98,5 +98,5 @@ class GoldenRun(TenantModel):
     def __str__(self) -> str:
         if self.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}:
             return gettext("%(bot)s · test in progress") % {"bot": self.bot}
-        words = gettext("%(bot)s · %(passed)s of %(asked)s passed")
-        return words % {"bot": self.bot, "passed": self.passed, "asked": len(self.questions)}
+        text = gettext("%(bot)s · %(passed)s of %(asked)s passed")
+        return text % {"bot": self.bot, "passed": self.passed, "asked": len(self.questions)}

@@ -190,12 +190,12 @@ class FunctionAdmin(ApprovalsMixin):
 
         saved = form.carry_out(save) if form.is_bound else None
         call = trial.carry_out(try_out) if trial.is_bound else None
-        words, color = _STATES[call.status] if call else ("", "")
+        text, color = _STATES[call.status] if call else ("", "")
         error = call.error.removeprefix(function_runner.BLOCKED) if call else ""
         return saved or self.page(
             request, "admin/bots/function.html", humanize_code(row.name),
             row=row, form=form, trial=trial, call=call, may_change=may_change,
-            asks=APPROVERS[row.requires_approval], call_words=words, call_color=color,
+            asks=APPROVERS[row.requires_approval], call_text=text, call_color=color,
             call_error=gettext(error) if error else "",
             without_model=without_model(models.Bot.objects.filter(pk=row.bot_id)),
         )  # fmt: skip

@@ -81,8 +81,8 @@ class ModelForm(SettingsForm):
         data = self.cleaned_data
         is_removed, key = data.pop("removes_key"), data.get("api_key")
         if is_removed and key:
-            words = gettext("Enter a key or remove the saved one, not both.")
-            self.add_error("removes_key", words)
+            text = gettext("Enter a key or remove the saved one, not both.")
+            self.add_error("removes_key", text)
         data["api_key"] = "" if is_removed else key or None
         return data
 
@@ -144,8 +144,8 @@ class LanguageModelAdmin(TenantAdmin):
             return gettext("Write answers")
         if row.indexed_percent == 100:
             return gettext("Search the content")
-        words = gettext("Search the content once it's indexed:")
-        return format_html("{} {}", words, progress_bar(row.indexed_percent, 100))
+        text = gettext("Search the content once it's indexed:")
+        return format_html("{} {}", text, progress_bar(row.indexed_percent, 100))
 
     @column(gettext_lazy("Key"))
     def key(self, row: LanguageModel) -> str:
@@ -241,9 +241,9 @@ class LanguageModelAdmin(TenantAdmin):
         """Test the model and show the result as a message."""
         result = language_models.test(row)
         if result.is_working:
-            words = gettext("%(model)s works: %(time)s ms.")
+            text = gettext("%(model)s works: %(time)s ms.")
             values = {"model": row.model, "time": result.duration_ms}
-            messages.success(request, words % values)
+            messages.success(request, text % values)
         else:
-            words = gettext("%(model)s gave no usable answer. %(error)s")
-            messages.error(request, words % {"model": row.model, "error": result.error})
+            text = gettext("%(model)s gave no usable answer. %(error)s")
+            messages.error(request, text % {"model": row.model, "error": result.error})

@@ -84,7 +84,7 @@ class ToolsForm(ServiceForm):
         self.rows: list[tuple[McpToolDto, str, str, Any]] = []
         choices = [("", _NOT_USED), *APPROVERS.items()]
         for at, tool in enumerate(server.tools):
-            words, color = _STATES.get(tool.state, ("", ""))
+            text, color = _STATES.get(tool.state, ("", ""))
             if tool.state not in {"unusable", "gone"}:
                 # A person must review a changed tool and choose it again.
                 current = tool.requires_approval if tool.state == "allowed" else ""
@@ -98,7 +98,7 @@ class ToolsForm(ServiceForm):
                     widget=forms.HiddenInput, required=False, initial=tool.version
                 )
                 self.add_field(f"version_{at}", version)
-            self.rows.append((tool, str(words), color, at))
+            self.rows.append((tool, str(text), color, at))
 
     @property
     def tool_rows(self) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ class ToolsForm(ServiceForm):
         return [
             {
                 "tool": tool,
-                "words": words,
+                "text": text,
                 "color": color,
                 "approval": _APPROVALS[tool.requires_approval or Approval.NONE]
                 if tool.state == "allowed"
@@ -115,7 +115,7 @@ class ToolsForm(ServiceForm):
                 "field": self[f"tool_{at}"] if f"tool_{at}" in self.fields else None,
                 "version": self[f"version_{at}"] if f"tool_{at}" in self.fields else None,
             }
-            for tool, words, color, at in self.rows
+            for tool, text, color, at in self.rows
         ]
 
     def choices(self) -> list[McpToolChoice]:
@@ -216,7 +216,7 @@ class McpServerAdmin(TenantAdmin):
         tools: ToolsForm,
     ) -> HttpResponse | None:
         """Save the submitted form and redirect; None if no form was submitted or it was refused."""
-        by, words = viewer(request), gettext("Saved.")
+        by, text = viewer(request), gettext("Saved.")
 
         def change(body: McpServerRequest) -> McpServer:
             return mcp_servers.update(row.bot, row.pk, body=body, by=by)
@@ -224,12 +224,12 @@ class McpServerAdmin(TenantAdmin):
         done: McpServer | None = None
         if refreshing.is_bound:
             done = refreshing.carry_out(lambda _: mcp_servers.refresh(row.bot, row.pk))
-            words = gettext("Tools are up to date.")
+            text = gettext("Tools are up to date.")
         elif settings.is_bound:
             done = settings.carry_out(lambda data: change(McpServerRequest(**data)))
         elif tools.is_bound:
             done = tools.carry_out(lambda _: change(McpServerRequest(allowed=tools.choices())))
         if done is None:
             return None
-        messages.success(request, words)
+        messages.success(request, text)
         return redirect("admin:bots_mcpserver_edit", row.pk)

@@ -15,7 +15,7 @@ from bots.shapes.bot import BotLanguageConfigDto
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_choices, language_name
 from chatplatform.forms import Setting, SettingsForm
-from identity.pages.settings.frame import Part, own_client, show, submitted_values
+from identity.pages.settings.base import Part, own_client, show, submitted_values
 from identity.services import clients, configs, time_zones
 from identity.shapes.clients import CompanyName
 from identity.shapes.configs import ClientConfigDto

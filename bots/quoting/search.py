@@ -450,7 +450,7 @@ class Index:
         preferred = replacement[0] if replacement else None
         is_folded = words is self._folded
         features = self._features(near, found, language, folded=is_folded, replacement=replacement)
-        confidence = _confidence(features, self._encoder.gate, has_vectors=has_vectors)
+        confidence = _confidence(features, self._encoder.confidence_weights, has_vectors=has_vectors)
         chosen = [written] if written is not None else self._chosen(scores, limit)
         if preferred is not None and written is None:
             chosen = [preferred, *(number for number in chosen if number != preferred)]
@@ -724,7 +724,7 @@ def _cross_language_nearness(near: _Near, chunk: IndexedChunk, best: int) -> tup
     return nearness - FACT_PENALTY * is_fact, float(above_next)
 
 
-def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: bool) -> float:
+def _confidence(features: Features, by_kind: ConfidenceWeights, *, has_vectors: bool) -> float:
     """The probability that the best passage answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         # This is cautious: without vectors, questions on other topics must not be answered.
@@ -732,7 +732,7 @@ def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: boo
     if features.is_folded:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
         return _logistic(9.0 * features.coverage - 2.8)
-    weights = getattr(gate, kind_of(features))
+    weights = getattr(by_kind, kind_of(features))
     return _logistic(
         weights.nearness * features.nearness
         + weights.coverage * features.coverage

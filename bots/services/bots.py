@@ -338,8 +338,8 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
 def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
     texts, language = getattr(bot, name), bot.default_language
     if texts.get(language, "") not in {before.get(language, ""), text}:
-        words = gettext("Must differ from the text in %(name)s.") % {"name": name}
-        raise Invalid.field("body", f"{name}_default", msg=words)
+        message = gettext("Must differ from the text in %(name)s.") % {"name": name}
+        raise Invalid.field("body", f"{name}_default", msg=message)
     setattr(bot, name, _with_text(texts, language, text))
 
 

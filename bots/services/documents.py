@@ -139,8 +139,8 @@ def _none_accepted(refused: Sequence[RefusedFile]) -> ApiError:
 
 def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
-        words = gettext("Files can be up to %(count)s MB.")
-        raise TooLarge(words % {"count": settings.MAX_UPLOAD_BYTES // 1_000_000})
+        text = gettext("Files can be up to %(count)s MB.")
+        raise TooLarge(text % {"count": settings.MAX_UPLOAD_BYTES // 1_000_000})
     try:
         return file_types.sniff(file.read(file_types.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:

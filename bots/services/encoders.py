@@ -32,8 +32,8 @@ def own(client_id: int) -> QuerySet[LanguageModel]:
 
 def of_row(row: LanguageModel) -> RemoteEncoder:
     """The encoder that a client connected; it may not reach private addresses."""
-    gate = _gate(row.gate) if row.gate else PACKAGED.gate
-    return RemoteEncoder(row.base_url, row.api_key, row.model, gate)
+    weights = _confidence_weights(row.gate) if row.gate else PACKAGED.confidence_weights
+    return RemoteEncoder(row.base_url, row.api_key, row.model, weights)
 
 
 def of_operator() -> RemoteEncoder | None:
@@ -45,12 +45,12 @@ def of_operator() -> RemoteEncoder | None:
         settings.EMBEDDING_BASE_URL,
         settings.EMBEDDING_API_KEY,
         settings.EMBEDDING_MODEL,
-        _gate(orjson.loads(stored)) if stored else PACKAGED.gate,
+        _confidence_weights(orjson.loads(stored)) if stored else PACKAGED.confidence_weights,
         is_operator_url=True,
     )
 
 
-def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
+def _confidence_weights(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
     return ConfidenceWeights(*(Weights(*weights) for weights in stored))
 
 

@@ -376,9 +376,9 @@ def _call_tool(
             result = session.call(function.tool, call.arguments)
     except (McpError, egress.EgressError) as error:
         may_have_acted = is_sent and not getattr(error, "nothing_sent", isinstance(error, McpError))
-        words = _failure(_redacted(str(error), secrets), may_have_acted=may_have_acted)
+        text = _failure(_redacted(str(error), secrets), may_have_acted=may_have_acted)
         spent = round((time.monotonic() - started) * 1000)
-        _record(call, CallStatus.FAILED, error=words, duration_ms=spent)
+        _record(call, CallStatus.FAILED, error=text, duration_ms=spent)
         return
     _record(
         call,
@@ -420,8 +420,8 @@ def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) ->
     return {**headers, "Idempotency-Key": str(call.pk)}
 
 
-def _failure(words: str, *, may_have_acted: bool) -> str:
-    return f"{UNCERTAIN}. {words}" if may_have_acted else words
+def _failure(text: str, *, may_have_acted: bool) -> str:
+    return f"{UNCERTAIN}. {text}" if may_have_acted else text
 
 
 def _record_reply(

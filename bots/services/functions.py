@@ -85,8 +85,8 @@ def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
                 "body", "name", msg=gettext_noop("Another function already has this name.")
             )
         if existing is None and len(rows) >= MAX_FUNCTIONS:
-            words = gettext("A bot can have up to %(count)s functions. Delete one first.")
-            raise Invalid.field("body", "functions", msg=words % {"count": MAX_FUNCTIONS})
+            text = gettext("A bot can have up to %(count)s functions. Delete one first.")
+            raise Invalid.field("body", "functions", msg=text % {"count": MAX_FUNCTIONS})
         position = existing.position if existing else (rows[-1].position + 1 if rows else 0)
         _store(bot, function, existing, position=position, place=0)
         calling, _ = FunctionCalling.objects.get_or_create(
@@ -158,12 +158,12 @@ def _check_against_tools(bot: Bot, names: set[str]) -> None:
     tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
     tool_names = set(tools.values_list("name", flat=True))
     if names & tool_names:
-        words = gettext("A tool of an MCP server has the name %(name)s.")
+        text = gettext("A tool of an MCP server has the name %(name)s.")
         name = min(names & tool_names)
-        raise Invalid.field("body", "functions", msg=words % {"name": name})
+        raise Invalid.field("body", "functions", msg=text % {"name": name})
     if len(names | tool_names) > MAX_FUNCTIONS:
-        words = gettext("A bot can have up to %(count)s functions, tools of MCP servers included.")
-        raise Invalid.field("body", "functions", msg=words % {"count": MAX_FUNCTIONS})
+        text = gettext("A bot can have up to %(count)s functions, tools of MCP servers included.")
+        raise Invalid.field("body", "functions", msg=text % {"count": MAX_FUNCTIONS})
 
 
 def _store(
@@ -221,9 +221,9 @@ def _check(position: int, function: FunctionDTO) -> None:
         raise _invalid(position, "parameters", msg=str(error)) from error
     names = set(function.parameters.get("properties", ()))
     if names & request_templates.BOUND:
-        words = gettext("%(name)s is filled in by the platform")
+        text = gettext("%(name)s is filled in by the platform")
         name = min(names & request_templates.BOUND)
-        raise _invalid(position, "parameters", msg=words % {"name": name})
+        raise _invalid(position, "parameters", msg=text % {"name": name})
     _check_names(position, "url", names, lambda: request_templates.url_names(function.http.url))
     if not function.http.body_template:
         return
@@ -246,8 +246,8 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     except request_templates.InvalidTemplate as error:
         raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
-        words = gettext("%(name)s is not among the parameters' properties")
-        raise _invalid(position, "http", field, msg=words % {"name": min(unknown)})
+        text = gettext("%(name)s is not among the parameters' properties")
+        raise _invalid(position, "http", field, msg=text % {"name": min(unknown)})
 
 
 def _invalid(position: int, *field: str, msg: str, type: str = "value_error") -> Invalid:

@@ -57,8 +57,8 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
             steps = procedures.parse(procedure.steps)
             for step in procedures.called(steps):
                 if step.name not in functions:
-                    words = gettext("The bot has no function %(name)s.")
-                    raise WrongProcedure(step.line, words % {"name": step.name})
+                    text = gettext("The bot has no function %(name)s.")
+                    raise WrongProcedure(step.line, text % {"name": step.name})
         except WrongProcedure as error:
             raise Invalid.field("body", "procedures", position, "steps", msg=str(error)) from error
     stored = body.model_dump(mode="json")["procedures"]

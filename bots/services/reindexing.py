@@ -101,8 +101,8 @@ def _switch_encoder(client_id: int, encoder: SearchEncoder) -> None:
 
 def fit(row: LanguageModel) -> None:
     """Fit and store the confidence weights of a client's encoder. Raises EncoderDown."""
-    gate = confidence_fitting.fit(encoders.of_row(row))
+    weights = confidence_fitting.fit(encoders.of_row(row))
     with jobs.commit():
         same = encoders.own(row.client_id).filter(base_url=row.base_url, model=row.model)
-        same.update(gate=gate)
+        same.update(gate=weights)
         bots.rebuild_indexes(row.client_id)

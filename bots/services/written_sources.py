@@ -52,8 +52,8 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> D
         _refuse_duplicate(rows, columns)
         limit = LIMITS[columns["source"]]
         if rows.count() >= limit:
-            words = gettext("A bot can have up to %(count)s of these. Delete some first.")
-            raise DocumentLimit(words % {"count": number_format(limit, force_grouping=True)})
+            text = gettext("A bot can have up to %(count)s of these. Delete some first.")
+            raise DocumentLimit(text % {"count": number_format(limit, force_grouping=True)})
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
         documents.record(document, "created", by=by)

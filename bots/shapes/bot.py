@@ -42,12 +42,12 @@ def _host(text: str) -> str:
     try:
         ascii_name = bare.encode("idna").decode()
     except UnicodeError as exc:
-        words = gettext("“%(text)s” is not a host name")
-        raise ValueError(words % {"text": text.strip()[:60]}) from exc
+        message = gettext("“%(text)s” is not a host name")
+        raise ValueError(message % {"text": text.strip()[:60]}) from exc
     labels = ascii_name.split(".")
     if len(ascii_name) > MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
-        words = gettext("“%(text)s” is not a host name: no scheme, port or path")
-        raise ValueError(words % {"text": text.strip()[:60]})
+        message = gettext("“%(text)s” is not a host name: no scheme, port or path")
+        raise ValueError(message % {"text": text.strip()[:60]})
     if bare == name:
         return ascii_name
     if len(labels) < 2:

@@ -43,8 +43,8 @@ def _headers(headers: dict[str, str]) -> dict[str, str]:
         if name.lower() in _RESERVED_HEADERS:
             raise ValueError(gettext("%(name)s is set by the platform") % {"name": name})
         if not _HEADER_VALUE.fullmatch(value):
-            words = gettext("%(name)s needs 1 to 2,000 printable ASCII characters on one line")
-            raise ValueError(words % {"name": name})
+            text = gettext("%(name)s needs 1 to 2,000 printable ASCII characters on one line")
+            raise ValueError(text % {"name": name})
     if len({name.lower() for name in headers}) != len(headers):
         raise ValueError(gettext("must not name a header twice"))
     return headers

@@ -358,8 +358,8 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     frame = site.get(to(bot, "preview"), {"language": "en"})
     assert frame.context["config"]["welcome_message"] == "Hello"
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
-    assert b"widget/words/" not in frame.content
-    assert b"widget/words/vi" in site.get(to(bot, "preview"), {"language": "vi"}).content
+    assert b"widget/translations/" not in frame.content
+    assert b"widget/translations/vi" in site.get(to(bot, "preview"), {"language": "vi"}).content
     # The form that asks a customer first has a preview of its own.
     ask = {"form": "contact", "name": "required", "email": "", "phone": "", "when": "before"}
     site.post(page, ask)

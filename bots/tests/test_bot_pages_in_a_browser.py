@@ -87,10 +87,10 @@ def test_the_widget_beside_the_forms_shows_what_they_say(owner, ann, bot):
     to_section(owner, "welcome")
     owner.locator("#welcome_welcome_message_en").fill("Hello!")
     owner.locator("#welcome_welcome_message_vi").fill("Xin chào!")
-    expect(frame.locator(".bot .words")).to_have_text("Hello!")
+    expect(frame.locator(".bot .text")).to_have_text("Hello!")
     save(owner, "welcome")
     owner.locator("#preview a").nth(1).click()
-    expect(frame.locator(".bot .words")).to_have_text("Xin chào!")
+    expect(frame.locator(".bot .text")).to_have_text("Xin chào!")
     shown = ann.get(f"/ai/bot/{bot.pk}").json()
     assert (shown["bot_name"], shown["style"]["dark_mode"]) == ("Hoa Sen", True)
     assert shown["welcome_message"] == {"en": "Hello!", "vi": "Xin chào!"}

@@ -1,4 +1,4 @@
-"""The gate that is fitted for an encoder, on the packaged one, whose gate was fitted by hand."""
+"""Fitting confidence weights, on the packaged encoder, whose weights were fitted by hand."""
 
 import pytest
 
@@ -8,16 +8,16 @@ from bots.quoting import confidence_fitting
 pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 
 
-def test_a_fitted_gate_does_as_well_as_the_one_that_comes_with_the_platform(monkeypatch):
+def test_fitted_weights_do_as_well_as_those_that_come_with_the_platform(monkeypatch):
     right, false = confidence_fitting.measure(embedding.PACKAGED)
     fitted = confidence_fitting.fit(embedding.PACKAGED)
-    monkeypatch.setattr(embedding._Packaged, "gate", fitted)
+    monkeypatch.setattr(embedding._Packaged, "confidence_weights", fitted)
     again_right, again_false = confidence_fitting.measure(embedding.PACKAGED)
     assert again_right >= right - 0.1
     assert again_false <= false + 0.1
 
 
-def test_the_gate_is_the_same_each_time():
+def test_the_weights_are_the_same_each_time():
     fitted = confidence_fitting.fit(embedding.PACKAGED)
     assert fitted == confidence_fitting.fit(embedding.PACKAGED)
     for weights in fitted:

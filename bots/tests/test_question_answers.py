@@ -64,7 +64,7 @@ def test_the_written_answer_is_the_reply(ann, server, bot):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_wins_over_an_important_document_and_passes_any_gate(ann, server, bot, client_a):
+def test_it_wins_over_an_important_document_and_passes_any_threshold(ann, server, bot, client_a):
     document = trained(bot, MANUAL)
     ann.put(f"/ai/{bot.pk}/train/document/{document.pk}/important", {"is_important": True})
     client_a.config.answer_threshold = 1

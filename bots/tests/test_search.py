@@ -184,7 +184,7 @@ def test_an_important_text_leads_if_scores_are_near() -> None:
         assert [cited.quote for cited in reply.citations] == [new]
 
 
-def test_an_important_text_opens_no_gate() -> None:
+def test_an_important_text_does_not_raise_the_confidence() -> None:
     without = [plain(n, text) for n, text in enumerate(TEXTS)]
     within = [plain(n, text, is_important=True) for n, text in enumerate(TEXTS)]
     for question in ("weather in Paris", "refund receipt"):

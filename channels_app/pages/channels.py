@@ -21,7 +21,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot
 from bots.services import bots
-from channels_app.forms import AccountForm, ConsentForm, CostsForm, taken_words
+from channels_app.forms import AccountForm, ConsentForm, CostsForm, taken_account_label
 from channels_app.models import (
     LIVE,
     SENDING,
@@ -62,7 +62,7 @@ class Card:
 
     channel: MessagingChannel
     icon: str
-    words: Promise
+    text: Promise
     # What the channel calls an account.
     noun: Promise
     # Where people get the account's token; empty for channels that are connected by a consent.
@@ -186,7 +186,7 @@ class ChannelPages(TenantAdmin):
                 row = connections.current(bot, card.channel)
                 raise connections.ConsentRefused(row.last_error if row else None)
         except ApiError as exc:
-            messages.error(request, _refusal_words(exc))
+            messages.error(request, _refusal_text(exc))
             return redirect("channels")
         row = connections.current(bot, card.channel)
         is_connected = row is not None and (
@@ -204,7 +204,7 @@ class ChannelPages(TenantAdmin):
         try:
             free, others = _offered_accounts(bot, card.channel)
         except ApiError as exc:
-            messages.error(request, _refusal_words(exc))
+            messages.error(request, _refusal_text(exc))
             return redirect("channels")
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -240,16 +240,16 @@ class ChannelPages(TenantAdmin):
             messages.success(request, gettext("Saved."))
             return redirect("channel_account", card.channel, bot.pk)
         row = cast("ChannelConnection", connections.current(bot, card.channel))
-        words, color, meaning = _state(row)
+        text, color, meaning = _state(row)
         began = row.connected_at
         has_received_event = bool(row.last_event_at and began and row.last_event_at >= began)
         return self._page(
             request, "account", f"{card.name} · {bot.bot_name}",
-            card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
+            card=card, bot=bot, row=row, state=text, color=color, meaning=meaning,
             may_connect=may_connect, has_received_event=has_received_event, costs=costs,
             costs_report=_costs(card),
             notices=[
-                (item, account_news.words_of(item)) for item in connections.latest_notices(row)
+                (item, account_news.text_of(item)) for item in connections.latest_notices(row)
             ],
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
@@ -276,7 +276,7 @@ class ChannelPages(TenantAdmin):
             elif chosen == "again":
                 return redirect(self._begin_consent(request, bot, card.channel))
         except ApiError as exc:
-            messages.error(request, _refusal_words(exc))
+            messages.error(request, _refusal_text(exc))
         return redirect("channel_account", card.channel, bot.pk)
 
     def _reconnect(self, request: HttpRequest, row: ChannelConnection) -> bool:
@@ -384,16 +384,16 @@ def _offered_accounts(
             if item.bot_id in {None, bot.pk}:
                 free.append((item.id, item.name))
             else:
-                others.append(taken_words(item.name, names.get(item.bot_id or 0, "")))
+                others.append(taken_account_label(item.name, names.get(item.bot_id or 0, "")))
         cursor = found.next_cursor
         if cursor is None:
             break
     return free, others
 
 
-def _refusal_words(exc: ApiError) -> str:
+def _refusal_text(exc: ApiError) -> str:
     """A sentence that tells an owner why connecting failed."""
-    words: dict[type[ApiError], str] = {
+    sentences: dict[type[ApiError], str] = {
         connections.ConsentRefused: gettext("You didn't grant access, so nothing was connected."),
         connections.TokenMissing: gettext("The authorization has expired. Connect again."),
         connections.AccountTaken: gettext(
@@ -406,7 +406,7 @@ def _refusal_words(exc: ApiError) -> str:
             "This authorization has expired or was already used. Connect again."
         ),
     }  # fmt: skip
-    return words.get(type(exc)) or gettext(str(exc))
+    return sentences.get(type(exc)) or gettext(str(exc))
 
 
 def _costs(card: Card) -> str:

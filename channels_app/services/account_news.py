@@ -16,7 +16,7 @@ from identity.services import mails
 from webhooks.services import announce
 
 _LIFETIME = timedelta(days=365)
-_WORDS: dict[str, Promise] = {
+_TEXTS: dict[str, Promise] = {
     NoticeKind.TEMPLATE_STATUS: gettext_lazy("Template %(template)s: %(value)s"),
     NoticeKind.TEMPLATE_QUALITY: gettext_lazy("Quality of template %(template)s: %(value)s"),
     NoticeKind.TEMPLATE_CATEGORY: gettext_lazy("Category of template %(template)s: %(value)s"),
@@ -64,7 +64,7 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
     announce(connection.client_id, "channel.notified", data)
     if notice.is_bad:
         with override(connection.client.default_language):
-            context = {"notice": words_of(notice)}
+            context = {"notice": text_of(notice)}
         context |= {"channel": connection.channel, "account": connection.account_name}
         mails.notify(connection.client_id, "channel_notice", context)
 
@@ -79,16 +79,16 @@ def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[Chan
     return [row for row in rows if _digits(row.account_name).endswith(item.number)]
 
 
-def words_of(notice: AccountNotice) -> str:
+def text_of(notice: AccountNotice) -> str:
     """A notice as a line of text, in the active language."""
     template = f"{notice.template} ({notice.language})" if notice.language else notice.template
-    words = str(_WORDS[notice.kind]) % {"template": template, "value": humanize_code(notice.value)}
+    text = str(_TEXTS[notice.kind]) % {"template": template, "value": humanize_code(notice.value)}
     if notice.previous:
         before = gettext("was {value}").format(value=humanize_code(notice.previous))
-        words = f"{words} ({before})"
+        text = f"{text} ({before})"
     if notice.reason == "announced":
-        return f"{words} · {gettext('within a day')}"
-    return f"{words} · {notice.reason}" if notice.reason else words
+        return f"{text} · {gettext('within a day')}"
+    return f"{text} · {notice.reason}" if notice.reason else text
 
 
 def delete_old() -> None:

@@ -46,7 +46,7 @@ def receive(provider: Provider, callback: Callback) -> Any:
     if provider.is_ping(callback):
         return None
     channel = provider.channel
-    named = connections.live(channel, provider.named_account(callback))
+    named = connections.find_live(channel, provider.named_account(callback))
     if not provider.is_authentic(callback, named.secret if named else ""):
         raise BadSignature
     items, error = list[Item](), ""
@@ -55,7 +55,7 @@ def receive(provider: Provider, callback: Callback) -> Any:
     except Unreadable as exc:
         error = str(exc)
     accounts = {item.account_id for item in items}
-    receivers = {account_id: connections.live(channel, account_id) for account_id in accounts}
+    receivers = {account_id: connections.find_live(channel, account_id) for account_id in accounts}
     _ensure_none_is_frozen(receivers.values())
     with transaction.atomic():
         row = InboundCallback.objects.create(

@@ -108,7 +108,7 @@ def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
     return min(rows, key=lambda row: order.index(ConnectionStatus(row.status)))
 
 
-def live(channel: str, account_id: str) -> ChannelConnection | None:
+def find_live(channel: str, account_id: str) -> ChannelConnection | None:
     """The live connection that an account's callbacks belong to; None if there is none."""
     return next(iter(concerned(channel, account_id)), None)
 

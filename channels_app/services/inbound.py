@@ -348,7 +348,7 @@ def _new_identity(
     )
     return CustomerIdentity.objects.create(
         client_id=connection.client_id,
-        customer=customers.find_or_create(connection.client, info),
+        customer=customers.update_or_create(connection.client, info),
         channel=connection.channel,
         account_id=connection.account_id,
         provider_user_id=item.user_id,

@@ -138,7 +138,7 @@ def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
     if link is None:
         return None
     identity = link.identity
-    connection = connections.live(identity.channel, identity.account_id)
+    connection = connections.find_live(identity.channel, identity.account_id)
     is_ours = connection is not None and connection.bot_id == link.conversation.bot_id
     if connection is None or not is_ours or connection.status not in SENDING:
         return None

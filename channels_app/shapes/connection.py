@@ -343,7 +343,8 @@ class ChannelMessageRequest(Shape):
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="The provider's id of a customer who has written to this account. The message"
+        description="The provider's id of a customer who has written to this account; on chatapp"
+        " their number (digits) or their id at the business. The message"
         " goes to the customer's open conversation, preferably one that an agent has or that waits"
         " for an agent. 409 `chat_ended` if none is open; *Reopen Chat* continues the latest.",
     )  # fmt: skip

@@ -128,10 +128,11 @@ class ChannelViewSet(TenantViewSet):
         has never written to the account.
 
         409 `reply_window_closed` if the customer's last message is more than 24 hours old and you
-        give no `tag`, `already_assigned` if another agent has the conversation (unless you are an
-        owner or an admin), `chat_ended` if the conversation has ended or, with `recipient_id`, if
-        all of the customer's conversations have ended, `channel_not_connected` if the account
-        cannot send, `client_message_id_taken` if another sender's message, or a note, has this id.
+        give no `tag` (localapp: seven days; telegram: never), `already_assigned` if another agent
+        has the conversation (unless you are an owner or an admin), `chat_ended` if the conversation
+        has ended or, with `recipient_id`, if all of the customer's conversations have ended,
+        `channel_not_connected` if the account cannot send, `client_message_id_taken` if another
+        sender's message, or a note, has this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)

@@ -6,7 +6,6 @@ from channels_app.services import number_signup, templates
 from channels_app.shapes.chatapp_callback import ChatappWebhook
 from channels_app.shapes.connection import (
     ChannelConnection,
-    ChannelMessageRequest,
     ChatappConnectDto,
     ChatappTemplateRequest,
     ChatappTemplatesQuery,
@@ -59,26 +58,10 @@ class ChatappViewSet(ChannelViewSet):
         ChannelViewSet.messages
     )
 
-    @operation(
+    send = operation(
         TAG, "Post Chatapp Messages", access=BEARER, returns=Message, status=201,
         also={409: Error},
-    )  # fmt: skip
-    def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
-        """Send a message to a customer who has written to the bot's number.
-
-        `recipient_id` is the customer's number (digits) or id at the business. A 201 means that the
-        message is stored. It is sent afterwards; its `status` and the events `message.delivered`,
-        `message.read` and `message.failed` tell the outcome. If no agent has the conversation, it
-        is assigned to you; if it is snoozed, it reopens. 404 if the customer has never written to
-        the number.
-
-        409 `reply_window_closed` if the customer's last message is more than 24 hours old,
-        `already_assigned` if another agent has the conversation (unless you are an owner or an
-        admin), `chat_ended` if the conversation has ended or, with `recipient_id`, if all of the
-        customer's conversations have ended, `channel_not_connected` if the number cannot send,
-        `client_message_id_taken` if another sender's message, or a note, has this id.
-        """
-        return super().send(client_id, bot_id, body)
+    )(ChannelViewSet.send)  # fmt: skip
 
     @operation(
         TAG, "Get Chatapp Templates", access=BEARER, waits=True,

@@ -1,14 +1,11 @@
 """localapp-services: a client's Official Accounts, their messages, and the provider's callbacks."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from channels_app.providers import PROVIDERS
 from channels_app.services import connections
 from channels_app.shapes.connection import (
     ChannelConnection,
-    ChannelMessageRequest,
     LocalappOAConnectDto,
 )
 from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
@@ -64,25 +61,9 @@ class LocalappViewSet(ChannelViewSet):
         ChannelViewSet.messages
     )
 
-    @operation(
+    send = operation(
         TAG, "Post Localapp Messages", access=BEARER, returns=Message, status=201, also={409: Error}
-    )
-    def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
-        """Send a message to a customer who has written to the bot's account.
-
-        A 201 means that the message is stored. It is sent afterwards; its `status` and the events
-        `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
-        the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if the customer
-        has never written to the account.
-
-        409 `reply_window_closed` if the customer's last message is more than seven days old (this
-        channel has no `tag` for later messages), `already_assigned` if another agent has the
-        conversation (unless you are an owner or an admin), `chat_ended` if the
-        conversation has ended or, with `recipient_id`, if all of the customer's conversations have
-        ended, `channel_not_connected` if the account cannot send, `client_message_id_taken` if
-        another sender's message, or a note, has this id.
-        """
-        return super().send(client_id, bot_id, body)
+    )(ChannelViewSet.send)
 
 
 class LocalappCallbackViewSet(CallbackViewSet):

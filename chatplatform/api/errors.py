@@ -152,8 +152,8 @@ class TooManyFiles(ApiError):
     code, status = "too_many_files", 400
 
     def __init__(self) -> None:
-        words = gettext("Send up to %(count)s files in a request.")
-        super().__init__(words % {"count": settings.DATA_UPLOAD_MAX_NUMBER_FILES})
+        text = gettext("Send up to %(count)s files in a request.")
+        super().__init__(text % {"count": settings.DATA_UPLOAD_MAX_NUMBER_FILES})
 
 
 class HeadersTooLarge(ApiError):

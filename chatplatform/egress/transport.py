@@ -14,7 +14,7 @@ import httpcore2
 import httpx2
 from django.utils.translation import gettext_noop
 
-from chatplatform import processor_turns
+from chatplatform import cpu_slots
 from chatplatform.egress.guard import (
     ConnectionFailed,
     ConnectionRefused,
@@ -47,7 +47,7 @@ class GuardedTransport(httpx2.BaseTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         self._guard.check_target(request.url)
         ends_at = time.monotonic() + self._timeout_seconds
-        processor_turns.give_back()
+        cpu_slots.release()
         with _within(ends_at):
             response = self._pool.handle_request(self._core_request(request))
             body = _Body(cast("Iterable[bytes]", response.stream), ends_at, self._max_bytes)

@@ -25,9 +25,9 @@ from django.db import (
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from chatplatform import processor_turns
+from chatplatform import cpu_slots
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import lease_renewer, registry, worker_locks, worker_places
+from chatplatform.jobs import lease_renewer, registry, worker_locks, worker_slots
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -104,8 +104,8 @@ def run(job_id: int) -> bool:
     lease_renewer.add(lease.token)
     try:
         queue = registry.queue_of(lease.name)
-        place = worker_places.place_of(lease.client_id, queue)
-        with processor_turns.take(lease.client_id, queue, place):
+        slot = worker_slots.slot_for(lease.client_id, queue)
+        with cpu_slots.hold(lease.client_id, queue, slot):
             _run_and_store(lease)
     except Error:
         lease_renewer.release(lease.token)
@@ -142,7 +142,7 @@ def _run_and_store(lease: Lease) -> None:
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
     finally:
-        # The wait for a turn is not measured: it is long for a client with many jobs.
+        # The wait for a slot is not measured: it is long for a client with many jobs.
         seconds = time.monotonic() - started_at
         metrics.JOB_SECONDS.observe(seconds, registry.queue_of(lease.name), lease.name)
 
@@ -389,7 +389,7 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
             _current.reset(token)
 
 
-def take_back(job_id: int) -> None:
+def requeue_lost(job_id: int) -> None:
     """Requeue a job whose process hangs or has crashed; after a crash, all jobs of that process.
 
     A process that is alive and does not hang keeps its jobs. A job becomes dead if `DEATHS`

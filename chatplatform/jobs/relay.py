@@ -177,7 +177,7 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
     for job_id in lost_ids:
         before_each()
         try:
-            leases.take_back(job_id)
+            leases.requeue_lost(job_id)
         except Exception as exc:
             if isinstance(exc, Error) and not connection.is_usable():
                 raise

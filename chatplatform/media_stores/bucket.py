@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.files import File
 from storages.backends.s3 import S3Storage
 
-from chatplatform import processor_turns
+from chatplatform import cpu_slots
 from chatplatform.media_stores import FilesUnavailable
 from chatplatform.observing import metrics
 
@@ -94,7 +94,7 @@ class Bucket(S3Storage):
 
 @contextmanager
 def _convert_errors() -> Iterator[None]:
-    processor_turns.give_back()  # while this job waits for the store
+    cpu_slots.release()  # while this job waits for the store
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as exc:

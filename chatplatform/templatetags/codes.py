@@ -7,10 +7,10 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import get_language_info, gettext, gettext_noop
 
 from chatplatform.templatetags.action_words import ACTIONS, LABELS
+from chatplatform.templatetags.dates import full_time
 
 register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
@@ -28,7 +28,7 @@ _FREE_TEXT = re.compile(
 )
 
 # Words for codes that would be unclear if just spelled out.
-_WORDS = {
+_CODE_LABELS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Confidence too low"),
     "nothing_to_quote": gettext_noop("No answer in your content"),
@@ -93,9 +93,9 @@ def humanize_code(code: object) -> str:
     """An API code in words: `not_found` becomes "Not found"."""
     if not code:
         return "–"
-    words = _WORDS.get(str(code))
-    if words:
-        return gettext(words)
+    text = _CODE_LABELS.get(str(code))
+    if text:
+        return gettext(text)
     plain = str(code).replace("_", " ").replace(".", " ").capitalize()
     plain = _MILLISECONDS.sub(" (ms)", plain)
     return translated_label(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
@@ -129,8 +129,8 @@ def percent(share: float | None) -> str:
 
 
 def codes_matching(word: str) -> list[str]:
-    """The codes whose words in `_WORDS` contain this word."""
-    return [code for code, words in _WORDS.items() if word.lower() in gettext(words).lower()]
+    """The codes whose words in `_CODE_LABELS` contain this word."""
+    return [code for code, label in _CODE_LABELS.items() if word.lower() in gettext(label).lower()]
 
 
 def describe_changes(
@@ -203,5 +203,5 @@ def _value(value: Any) -> str:
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):
         at = datetime.fromisoformat(text)
-        return "–" if at.year == _FOREVER else date_format(timezone.localtime(at), "j M Y H:i")
+        return "–" if at.year == _FOREVER else full_time(timezone.localtime(at))
     return humanize_code(text).lower() if _CODE.fullmatch(text) else text

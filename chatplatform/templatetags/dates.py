@@ -1,4 +1,4 @@
-"""The filter `when`, which shows a time as people say it: `{{ row.created_at|when }}`."""
+"""Filters for times and days in the reader's language, such as `{{ row.created_at|when }}`."""
 
 from datetime import date, datetime, timedelta
 
@@ -19,9 +19,9 @@ def when(at: datetime | None, place: str = "") -> SafeString | str:
     if at is None:
         return "–"
     local = timezone.localtime(at)
-    full, words = formats.date_format(local, "DATETIME_FORMAT"), _in_words(local)
-    words = words[0].lower() + words[1:] if place == "inside" else words
-    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, words)
+    full, text = formats.date_format(local, "DATETIME_FORMAT"), _relative(local)
+    text = text[0].lower() + text[1:] if place == "inside" else text
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, text)
 
 
 @register.filter
@@ -30,7 +30,7 @@ def city(zone: str) -> str:
     return zone.rpartition("/")[2].replace("_", " ")
 
 
-def _in_words(at: datetime) -> str:
+def _relative(at: datetime) -> str:
     today = timezone.localdate()
     if at.date() == today:
         return gettext("Today %(time)s") % {"time": f"{at:%H:%M}"}
@@ -41,7 +41,19 @@ def _in_words(at: datetime) -> str:
     return short_day(at.date())
 
 
+@register.filter(expects_localtime=True)
 def short_day(day: date) -> str:
     """A day in the reader's language, such as "25 Nov"; with its year if it is not this year."""
     is_this_year = day.year == timezone.localdate().year
-    return formats.date_format(day, gettext("j M") if is_this_year else gettext("j M Y"))
+    return formats.date_format(day, gettext("j M")) if is_this_year else full_day(day)
+
+
+@register.filter(expects_localtime=True)
+def full_day(day: date) -> str:
+    """A day in the reader's language, with its year: "25 Nov 2026"."""
+    return formats.date_format(day, gettext("j M Y"))
+
+
+def full_time(at: datetime) -> str:
+    """A time with its full day: "25 Nov 2026 19:38"."""
+    return f"{full_day(at)} {at:%H:%M}"

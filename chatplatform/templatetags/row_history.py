@@ -18,7 +18,7 @@ class Entry:
     """A log entry: when it happened, what happened, and who did it, if known."""
 
     at: datetime
-    words: str
+    text: str
     by: str = ""
     details: str = ""
 

@@ -25,7 +25,7 @@ OWN_FILES_BECAUSE = {
     "identity/auth.py": "authentication, used by the views of every app",
     "identity/static": "the script of the page that a mailed link opens",
     "webhooks/catalogue.py": "the events in the OpenAPI document",
-    "webhooks/delivery.py": "signing and sending, without rows",
+    "webhooks/transport.py": "signing and sending, without rows",
     "bots/engine": "how a model writes answers and other texts: without rows",
     "bots/quoting": "how passages are found and quoted without a model: without rows",
     "bots/ingest": "files and web sites become passages: without rows",

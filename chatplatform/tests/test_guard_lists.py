@@ -267,7 +267,7 @@ def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: 
     stored = rows(
         Message, count, client=at.client, id=ids, in_reply_to_id=[*ids[1:], ids[0]],
         seq=lambda n: n, sender_type="agent", content=lambda _: text_content("Hello"),
-        text="Hello", receipt={"gate": 0.9}, created_at=A_WHILE_AGO, **chat,
+        text="Hello", receipt={"confidence": 0.9}, created_at=A_WHILE_AGO, **chat,
     )  # fmt: skip
     rows(Feedback, count, client=at.client, message=stored, rating=2, **chat)
     rows(

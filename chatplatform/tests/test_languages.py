@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from bots.language.phrasebook import all_books
 from bots.models import Bot, Document
-from bots.testing import make_bot
+from bots.testing import make_bot, trained
 from chatplatform.form_fields import language_name
 from chatplatform.tests.test_codes import texts
 from chatplatform.tests.test_guard_site import world
-from chats.models import Conversation
+from chats.models import Conversation, Customer
 from chats.testing import make_chat
 from identity.models import Subscription, User
 from identity.pages.admin_site import SETTINGS_PAGES
@@ -137,6 +137,27 @@ def test_whoever_is_signed_in_is_spoken_to_in_their_own_language(client_a, name)
         seen[own] = shown(browser, name)
     assert seen["en"] & seen["vi-VN"] <= SHARED, "locale/vi lacks these words"
     assert len(seen["fr"] - seen["vi-VN"]) < len(seen["en"] - seen["vi-VN"])
+
+
+@pytest.mark.parametrize(("language", "day"), [("de", "24. Dez 2030"), ("vi", "24/12/2030")])
+def test_days_have_the_pattern_of_the_readers_language(client_a, language, day):
+    person = make_person(client_a, "owner", "Ann").user
+    assert person
+    person.language = language
+    person.save()
+    bot, at = make_bot(client_a), datetime(2030, 12, 24, 12, tzinfo=UTC)
+    chat = make_chat(bot)
+    trained(bot, "Delivery is free.")
+    Document.objects.update(valid_to=at)
+    Customer.objects.update(blocked_until=at)
+    Subscription.objects.update(period_end=at)
+    browser = signed_in(person)
+    for page, shown_day in (
+        (reverse("admin:bots_bot_content", args=[bot.pk]), day),
+        (reverse("admin:chats_customer_change", args=[chat.customer_id]), f"{day} 12:00"),
+        (reverse("admin:settings_plan"), day),
+    ):
+        assert shown_day in browser.get(page).content.decode(), page
 
 
 def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):

@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chatplatform import jobs, processor_turns
+from chatplatform import cpu_slots, jobs
 from chatplatform.jobs import infrastructure_metrics, leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.observing import host, metrics
@@ -190,10 +190,10 @@ def test_jobs_are_counted_by_how_they_end(counts, work):
     assert seen.by("job_seconds_count", "queue") == {"reply": 3}
 
 
-def test_the_wait_for_a_turn_is_not_part_of_a_jobs_time(counts, work):
+def test_the_wait_for_a_slot_is_not_part_of_a_jobs_time(counts, work):
     jobs.enqueue(WORK, client_id=1)
     job = Job.objects.get()
-    with processor_turns.take(1, "reply"):
+    with cpu_slots.hold(1, "reply"):
         waiting, _ = in_thread(lambda: leases.run(job.pk))
         time.sleep(WAIT_SECONDS)
         assert waiting.is_alive()

@@ -18,7 +18,7 @@ from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THR
 from chatplatform.testing.web_process import wait_until_idle
 from chatplatform.web.thread_limits import THREADS
 from identity.models import SignInProvider
-from identity.services.provider_sign_in import _MAX_CONCURRENT_CALLS
+from identity.services.sso import _MAX_CONCURRENT_CALLS
 from identity.testing import PASSWORD, make_client, make_person
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
@@ -218,8 +218,8 @@ def signed_in(user):
 @pytest.mark.parametrize(
     ("method", "name", "args"),
     [
-        ("POST", "provider_sign_in", ["acme"]),
-        ("GET", "provider_signed_in", []),
+        ("POST", "sso_start", ["acme"]),
+        ("GET", "sso_callback", []),
         ("POST", "chats_again", [uuid.UUID(int=1), uuid.UUID(int=2)]),
         ("POST", "bots_bot_add_content", [1, "website"]),
         ("POST", "bots_languagemodel_set_model", []),

@@ -23,7 +23,7 @@ def test_a_text_has_the_plural_form_of_the_pages_language(screen: Page):
     texts = screen.evaluate(
         """async () => {
             const say = async (name) => {
-                const { t, tn } = await import(`/static/common/words.js?${name}`);
+                const { t, tn } = await import(`/static/common/i18n.js?${name}`);
                 const form = (count) => tn("{count} chat", "{count} chats", count);
                 return [...[1, 2, 5].map(form), t("Hello {name}", { name: "Zo\u202ee" })];
             };

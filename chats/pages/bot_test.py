@@ -21,7 +21,7 @@ from bots.models import (
     GoldenQuestion,
     SampleQuestion,
 )
-from bots.pages.bot import frame, states
+from bots.pages.bot import base, states
 from bots.services import bots, golden_questions, publish_gate
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -81,10 +81,10 @@ class Finding:
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
-    def held_words(self) -> SafeString | str:
+    def held_text(self) -> SafeString | str:
         """Whether a golden run holds the correction back or still tests it, as text with a link to
         the run; empty if there is no run."""
-        return states.held_words(self.correction) if self.correction.run_id else ""
+        return states.held_text(self.correction) if self.correction.run_id else ""
 
 
 class BotTestPages(TenantAdmin):
@@ -211,7 +211,7 @@ class BotTestPages(TenantAdmin):
     ) -> HttpResponse:
         """The page. `changes` override fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
-        context["tabs"] = frame.tabs(self, request, bot, "test")
+        context["tabs"] = base.tabs(self, request, bot, "test")
         if chat:
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))

@@ -99,7 +99,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         if found is not None:
             return found
         text = row.last_message.text if row.last_message else ""
-        return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
+        return format_html('<span class="chat-text">{}</span>', " ".join(text.split())[:160])
 
     @column(gettext_lazy("Status"), label=_COLORS)
     def state(self, row: Conversation) -> tuple[str, str]:
@@ -138,7 +138,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         others = others.exclude(pk=chat.pk).select_related("last_message").order_by("-id")
         found = list(others[: _MAX_EARLIER + 1])
         ratings = Feedback.objects.for_client(chat.client).filter(conversation=chat)
-        color, words = names.state_of(chat)
+        color, text = names.state_of(chat)
         by = viewer(request)
         is_own = by.client_id == chat.client_id and not chat.is_preview
         actions = [{
@@ -153,7 +153,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "part": transcripts.part_of(
                 chat, before=int(before) if before.isdecimal() and len(before) < 9 else None
             ),
-            "state": {"words": words, "type": _COLORS[color]},
+            "state": {"text": text, "type": _COLORS[color]},
             "channel": names.channel_name(chat.channel),
             "language": language_name(chat.language),
             "ended_by": names.ended_by(chat),

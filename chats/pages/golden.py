@@ -441,8 +441,8 @@ def _tested(run: GoldenRun) -> list[str]:
     the numbers of further and of deleted documents, without links.
     """
     if run.prompt:
-        words = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}
-        return [link("admin:bots_prompt_change", run.prompt.pk, words)]
+        text = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}
+        return [link("admin:bots_prompt_change", run.prompt.pk, text)]
     rows = Document.objects.filter(bot=run.bot_id, pk__in=run.document_ids).order_by("id")
     found = list(rows.values_list("pk", "title", "file_name"))
     links: list[str] = [
@@ -451,10 +451,8 @@ def _tested(run: GoldenRun) -> list[str]:
     if run.is_publish_gate:
         later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
-        words = gettext("Later changes are in another test run")
-        links += [
-            link("admin:bots_goldenrun_change", run_id, words) for run_id in sorted(set(runs))
-        ]
+        text = gettext("Later changes are in another test run")
+        links += [link("admin:bots_goldenrun_change", run_id, text) for run_id in sorted(set(runs))]
     if len(found) > _SHOWN:
         links.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
     if missing := len(run.document_ids) - len(found):

@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils import formats, timezone
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import location_text
+from chatplatform.templatetags.dates import full_time, short_day
 from chats.models import AssignType, Conversation, Customer, Status
 from chats.services.desk.customer_editing import FOREVER
 
@@ -63,7 +64,7 @@ def customer_name(
     at = timezone.localtime(began or customer.created_at)
     time = f"{at:%H:%M}"
     if at.date() != timezone.localdate():
-        time = f"{formats.date_format(at, 'j M')} {time}"
+        time = f"{short_day(at.date())} {time}"
     return f"{gettext('Visitor')} · {', '.join(filter(None, (origin, time)))}"
 
 
@@ -74,8 +75,7 @@ def block_text(customer: Customer) -> str:
         return ""
     if until >= FOREVER:
         return gettext("Blocked")
-    time = formats.date_format(timezone.localtime(until), "j M Y H:i")
-    return gettext("Blocked until %(time)s") % {"time": time}
+    return gettext("Blocked until %(time)s") % {"time": full_time(timezone.localtime(until))}
 
 
 def state_of(chat: Conversation) -> tuple[str, str]:
@@ -83,8 +83,8 @@ def state_of(chat: Conversation) -> tuple[str, str]:
     if chat.is_preview:
         return "preview", gettext("Test")
     if chat.status != Status.OPEN:
-        words = gettext("Ended") if chat.status == Status.ENDED else gettext("Snoozed")
-        return chat.status, words
+        text = gettext("Ended") if chat.status == Status.ENDED else gettext("Snoozed")
+        return chat.status, text
     if chat.assign_type == AssignType.QUEUE:
         return chat.assign_type, gettext("Waiting")
     if chat.assign_type == AssignType.BOT:

@@ -13,7 +13,7 @@ from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
 from chats.services.core import platform_message_texts
 from chats.shapes.platform_messages import MAX_TEXT, PlatformWord
-from identity.pages.settings.frame import Part, own_client, show, submitted_values
+from identity.pages.settings.base import Part, own_client, show, submitted_values
 
 # The messages of each form, with their labels.
 GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {

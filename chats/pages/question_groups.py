@@ -91,10 +91,10 @@ class QuestionGroupAdmin(TenantAdmin):
     def state(self, row: Any) -> SafeString | str:
         """The status. If a golden run is testing the answer or holds it back, the status links to
         that run."""
-        words: str = self.shown_status(row)[1]
+        text: str = self.shown_status(row)[1]
         if row.status != GroupStatus.LEARNING or row.run_id is None:
-            return words
-        return link("admin:bots_goldenrun_change", row.run_id, words)
+            return text
+        return link("admin:bots_goldenrun_change", row.run_id, text)
 
     @column("")
     def next_step(self, row: QuestionGroup) -> SafeString | str:

@@ -46,4 +46,4 @@ def highlighted(text: str, terms: list[str]) -> SafeString:
     shown = format_html_join(
         "", "{}", ((format_html("<mark>{}</mark>", word) if tag else word,) for tag, word in parts)
     )
-    return format_html('<span class="chat-words">{}{}</span>', "… " if start else "", shown)
+    return format_html('<span class="chat-text">{}{}</span>', "… " if start else "", shown)

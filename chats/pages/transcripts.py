@@ -29,7 +29,7 @@ class Line:
 
     kind: Literal["day", "message", "step"]
     at: datetime
-    words: str = ""
+    text: str = ""
     row: Any = None
     message: Any = None
     name: str = ""
@@ -87,38 +87,38 @@ def _message(chat: Conversation, row: Message) -> Line:
 
 def _steps(chat: Conversation) -> Iterator[Line]:
     for event in inbox.steps(chat):
-        yield Line("step", event.created_at, words=_words(event.type, event.data))
+        yield Line("step", event.created_at, text=_step_text(event.type, event.data))
 
 
-def _words(kind: str, data: Any) -> str:
+def _step_text(kind: str, data: Any) -> str:
     """The text that says what happened to a conversation."""
     state, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
     name = (state.get("assignee") or {}).get("name") or gettext("an agent")
     match kind:
         case "conversation.handed_off":
-            words = gettext("Handed over: %(reason)s") % {
+            text = gettext("Handed over: %(reason)s") % {
                 "reason": humanize_code(data.get("reason"))
             }
         case "conversation.assigned" if by and by != name:
-            words = gettext("%(by)s assigned this to %(name)s") % {"by": by, "name": name}
+            text = gettext("%(by)s assigned this to %(name)s") % {"by": by, "name": name}
         case "conversation.assigned":
-            words = gettext("Assigned to %(name)s") % {"name": name}
+            text = gettext("Assigned to %(name)s") % {"name": name}
         case "conversation.unassigned" if state.get("assign_type") == "bot":
-            words = gettext("Returned to the bot")
+            text = gettext("Returned to the bot")
         case "conversation.unassigned":
-            words = gettext("Returned to the queue")
+            text = gettext("Returned to the queue")
         case "conversation.prioritized":
-            words = gettext("Priority: %(name)s") % {
+            text = gettext("Priority: %(name)s") % {
                 "name": gettext(names.PRIORITIES[state["priority"]])
             }
         case "conversation.snoozed":
-            words = gettext("Snoozed")
+            text = gettext("Snoozed")
         case "conversation.ended":
             ender = by or names.ENDINGS.get(state.get("ended_by") or "", "")
-            words = gettext("Ended by %(name)s") % {"name": gettext(ender) if ender else "–"}
+            text = gettext("Ended by %(name)s") % {"name": gettext(ender) if ender else "–"}
         case _:
-            words = gettext("Reopened")
-    return words
+            text = gettext("Reopened")
+    return text
 
 
 def _with_days(lines: list[Line]) -> Iterator[Line]:
@@ -128,7 +128,7 @@ def _with_days(lines: list[Line]) -> Iterator[Line]:
         here = timezone.localtime(line.at).date()
         if here != day:
             day = here
-            yield Line("day", line.at, words=_day(here))
+            yield Line("day", line.at, text=_day(here))
         yield line
 
 

@@ -57,15 +57,15 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
 
 def warn_of_others(request: HttpRequest, document: Document) -> None:
     """Warn the person of another document that answers the same question differently."""
-    words = content_warnings.contradiction(document.drafted())
-    if words:
-        messages.warning(request, words)
+    text = content_warnings.contradiction(document.drafted())
+    if text:
+        messages.warning(request, text)
 
 
 def exists_already(exc: written_sources.SourceExists) -> ValidationError:
     """The form's error for a question that already has an answer, with a link to the answer."""
     path = reverse("admin:bots_document_change", args=[exc.fields["document_id"]])
-    words = gettext("There's already an answer to this question.")
+    text = gettext("There's already an answer to this question.")
     return ValidationError(
-        format_html('{} <a class="underline" href="{}">{}</a>', words, path, gettext("Edit answer"))
+        format_html('{} <a class="underline" href="{}">{}</a>', text, path, gettext("Edit answer"))
     )

@@ -92,15 +92,15 @@ class PlatformWord(Shape):
         limit = _MAX_CHARS.get(self.name, MAX_TEXT)
         for language, text in self.own.items():
             if len(text) > limit:
-                words = gettext("%(field)s must have at most %(limit)s characters")
-                raise ValueError(words % {"field": f"own.{language}", "limit": limit})
+                message = gettext("%(field)s must have at most %(limit)s characters")
+                raise ValueError(message % {"field": f"own.{language}", "limit": limit})
             if self.name in _MAX_CHARS and _URL.search(text):
-                words = gettext("%(field)s must not contain a URL")
-                raise ValueError(words % {"field": f"own.{language}"})
+                message = gettext("%(field)s must not contain a URL")
+                raise ValueError(message % {"field": f"own.{language}"})
             placeholder = _PLACEHOLDERS.get(self.name)
             if placeholder and text.strip() and placeholder not in text:
-                words = gettext("%(field)s must contain %(placeholder)s")
-                raise ValueError(words % {"field": f"own.{language}", "placeholder": placeholder})
+                message = gettext("%(field)s must contain %(placeholder)s")
+                raise ValueError(message % {"field": f"own.{language}", "placeholder": placeholder})
         return self
 
 

@@ -74,7 +74,7 @@ def write(widget: FrameLocator, text: str) -> None:
     field = widget.locator(".composer textarea")
     field.fill(text)
     field.press("Enter")
-    expect(widget.locator(".message.customer .words", has_text=text)).to_be_visible()
+    expect(widget.locator(".message.customer .text", has_text=text)).to_be_visible()
     expect(widget.locator(".waiting")).to_have_count(0)
 
 

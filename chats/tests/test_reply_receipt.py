@@ -26,7 +26,7 @@ def ask(server, chat, text=QUESTION):
     return Message.objects.exclude(sender_type="customer").order_by("-seq").first()
 
 
-def test_an_answer_shows_its_passages_and_the_gate(ben, server, bot, chat):
+def test_an_answer_shows_its_passages_and_the_confidence(ben, server, bot, chat):
     document = trained(bot, SHOP)
     answer = ask(server, chat)
     question = Message.objects.get(seq=1)

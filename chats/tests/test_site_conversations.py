@@ -42,7 +42,7 @@ def test_a_row_of_the_list_is_a_card_and_leads_to_the_conversation(screen, ann, 
     assert screen.get_by_role("heading", level=1).inner_text() == "Zoe"
     newest = screen.locator(".message").last
     assert "Line 59." in newest.inner_text()
-    box, frame = newest.bounding_box(), screen.locator(".transcript-frame").bounding_box()
+    box, frame = newest.bounding_box(), screen.locator(".transcript-panel").bounding_box()
     assert box["y"] + box["height"] <= frame["y"] + frame["height"]
     assert screen.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert violations(screen) == []

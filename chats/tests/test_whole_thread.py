@@ -26,7 +26,7 @@ def wait_in_widget(widget, text: str) -> None:
 
 def both_show(screen: Page, widget, text: str) -> None:
     """Everybody sees it, once and as stored."""
-    expect(widget.locator(".message:not(.waiting) .words", has_text=text)).to_have_count(1)
+    expect(widget.locator(".message:not(.waiting) .text", has_text=text)).to_have_count(1)
     expect(desk.log(screen).locator(".said", has_text=text)).to_have_count(1)
 
 

@@ -31,7 +31,7 @@ def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iter
 
 def words_in(language: str) -> dict[str, str]:
     """The widget's words in a language, by the English ones."""
-    script = (settings.BASE_DIR / f"chats/static/widget/words/{language}.js").read_text()
+    script = (settings.BASE_DIR / f"chats/static/widget/translations/{language}.js").read_text()
     found: dict[str, str] = json.loads(script.partition("texts: ")[2].rpartition(" };")[0])
     return found
 
@@ -225,7 +225,7 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     expect(widget.locator(".message.agent")).to_have_count(3)
     expect(widget.get_by_text("You're chatting with Ben.", exact=True)).to_have_count(1)
     for side, words in (("customer", hostile), ("agent", hostile), ("bot", made_up)):
-        shown = widget.locator(f".message.{side} .words").all()
+        shown = widget.locator(f".message.{side} .text").all()
         assert words in [item.evaluate("(place) => place.textContent") for item in shown]
     assert widget.locator(".message img, .message b, .message i").count() == 0
     frame = screen.frames[1]

@@ -186,12 +186,12 @@ def test_an_agents_words_are_shown_translated_also_when_that_comes_later(
     expect(said).to_contain_text("Your parcel arrives tomorrow.")
     run_jobs()
     for _ in range(2):
-        expect(said.locator(".words")).to_have_text("Ihr Paket kommt morgen an.")
+        expect(said.locator(".text")).to_have_text("Ihr Paket kommt morgen an.")
         expect(said).to_contain_text("Translated from English")
         screen.reload()
     said.get_by_role("button", name="Show original").click()
-    expect(said.locator(".words")).to_have_text("Your parcel arrives tomorrow.")
-    expect(widget.locator(".message.customer .words")).to_contain_text("Guten Tag")
+    expect(said.locator(".text")).to_have_text("Your parcel arrives tomorrow.")
+    expect(widget.locator(".message.customer .text")).to_contain_text("Guten Tag")
     assert Message.objects.get(sender_type="agent").status == "read"
 
 

@@ -115,7 +115,7 @@ def test_two_tabs_of_two_people_share_nothing(
     assert "Draft of another" in memory
     assert not re.search("secret|the first", memory)
     for _ in range(2):
-        expect(two.locator(".message.customer .words")).to_have_text(["Hello from another"])
+        expect(two.locator(".message.customer .text")).to_have_text(["Hello from another"])
         expect(two.get_by_label("Write a message")).to_have_value("Draft of another")
         tab.reload()
     tab.close()
@@ -150,7 +150,7 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     write(two, "A new chat")
     if is_deaf:
         news(screen)
-    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
+    expect(one.locator(".message.customer .text")).to_have_text(["A new chat"])
     newest = Conversation.objects.order_by("-id")[0]
     assert kept(tab, keeper)["chat"] == str(newest.pk)
     # The shop signs out, and the next visitor comes.
@@ -162,7 +162,7 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     news(screen)
     expect(one.get_by_text("A new chat")).to_have_count(0)
     for _ in range(2):
-        expect(two.locator(".message.customer .words")).to_have_text(["Somebody else"])
+        expect(two.locator(".message.customer .text")).to_have_text(["Somebody else"])
         tab.reload()
     tab.close()
     assert statuses(problems) == set()
@@ -195,7 +195,7 @@ def test_a_message_that_waits_in_two_tabs_is_sent_by_one(
     held[0].continue_()
     screen.context.unroute(SENDS, hold)
     for widget in (one, two):
-        expect(widget.locator(".message.customer .words")).to_have_text([SECRET])
+        expect(widget.locator(".message.customer .text")).to_have_text([SECRET])
         expect(widget.locator(".waiting")).to_have_count(0)
     tab.close()
     Conversation.objects.get(messages__text=SECRET)
@@ -261,7 +261,7 @@ def test_a_chat_that_another_tab_wrote_over_is_opened_again(
     tab.wait_for_timeout(300)
     held[1].continue_()
     screen.unroute("**/history/**", hold)
-    expect(one.locator(".message.customer .words")).to_have_text([SECRET])
+    expect(one.locator(".message.customer .text")).to_have_text([SECRET])
     expect(one.locator(".waiting")).to_have_count(0)
     expect(one.locator(".composer textarea")).to_have_value("")
     tab.close()
@@ -289,14 +289,14 @@ def test_a_tab_that_is_closed_or_frozen_keeps_no_other_from_sending(
     if fate == "closed":
         tab.close()
     expect(two.locator(".waiting")).to_have_count(0, timeout=PATIENCE[fate])
-    expect(two.locator(".message.customer .words")).to_have_text(["Second words"])
+    expect(two.locator(".message.customer .text")).to_have_text(["Second words"])
     # It is waited for once.
     write(two, "Third words")
     tab.close()
     # What the lost tab has not sent is sent by the next one.
     two = start(shop, screen)
     said = ["Second words", "Third words", SECRET]
-    expect(two.locator(".message.customer .words")).to_have_text(said)
+    expect(two.locator(".message.customer .text")).to_have_text(said)
     expect(two.locator(".waiting")).to_have_count(0)
     chat = Conversation.objects.get()
     assert chat.messages.filter(sender_type="customer").count() == 3
@@ -320,7 +320,7 @@ def test_a_tab_that_looks_between_two_chats_of_another_tab_finds_the_second(
     expect(one.locator(".message.customer")).to_have_count(0)
     write(two, "A new chat")
     news(screen)
-    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
+    expect(one.locator(".message.customer .text")).to_have_text(["A new chat"])
     tab.close()
     assert statuses(problems) == set()
 
@@ -354,7 +354,7 @@ def test_words_that_wait_in_a_chat_that_another_tab_has_left_are_back_in_the_fie
         route.continue_()
     screen.unroute(asked)
     expect(one.get_by_label("Write a message")).to_have_value("First words\nSecond words")
-    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
+    expect(one.locator(".message.customer .text")).to_have_text(["A new chat"])
     tab.close()
     assert statuses(problems) == set()
 
@@ -388,7 +388,7 @@ def test_a_browser_that_keeps_nothing_keeps_a_chat_as_long_as_its_frame(shop: Sh
     widget.get_by_label("Write a message").fill("Second words")
     screen.evaluate("chatWidget.identify({})")
     news(screen)
-    expect(widget.locator(".message.customer .words")).to_have_text(["First words"])
+    expect(widget.locator(".message.customer .text")).to_have_text(["First words"])
     write(widget, "Second words")
     assert Conversation.objects.count() == 1
 
@@ -420,7 +420,7 @@ def test_a_customer_whom_the_page_proves_finds_their_chats_in_another_browser(
     elsewhere = browser.new_context()
     widget = start(shop, elsewhere.new_page())
     widget.locator(".earlier button").filter(has_text="About shoes").click()
-    expect(widget.locator(".message.customer .words")).to_have_text(["About shoes"])
+    expect(widget.locator(".message.customer .text")).to_have_text(["About shoes"])
     write(widget, "And socks")
     assert chat.messages.filter(sender_type="customer").count() == 2
     name("c-2")

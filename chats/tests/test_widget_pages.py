@@ -41,8 +41,8 @@ def test_the_app_is_small():
         found = {_found(path.parent / name) for name in imports}
         loaded.extend(found - set(loaded))
     assert len(seen) > 10
-    words = max(_bytes(path) for path in STATIC.glob("words/*.js"))
-    assert words + sum(_bytes(path) for path in seen) <= 45_000
+    translations = max(_bytes(path) for path in STATIC.glob("translations/*.js"))
+    assert translations + sum(_bytes(path) for path in seen) <= 45_000
 
 
 def _bytes(path: Path) -> int:
@@ -89,11 +89,11 @@ def test_it_runs_no_script_of_the_page_and_sets_no_cookie(nobody, key):
         ("\x00", "vi", "en"),
     ],
 )  # fmt: skip
-def test_it_loads_the_words_of_one_language(nobody, key, named, accepted, loaded):
+def test_it_loads_the_translations_of_one_language(nobody, key, named, accepted, loaded):
     query = {"key": key} if named is None else {"key": key, "language": named}
     text = nobody.get(FRAME, query, **{"Accept-Language": accepted}).content.decode()
     assert f'<html lang="{loaded}">' in text
-    assert re.findall(r"words/(\w+)", text) == ([] if loaded == "en" else [loaded])
+    assert re.findall(r"translations/(\w+)", text) == ([] if loaded == "en" else [loaded])
 
 
 def test_without_a_public_key_there_is_no_frame(nobody, server, page):

@@ -49,7 +49,7 @@ def test_marks_and_links_are_drawn_and_what_visitors_type_stays_as_it_is(
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
     assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": MARKS}).status_code == 201
     news(screen)
-    said = widget.locator(".message.agent .words")
+    said = widget.locator(".message.agent .text")
     expect(said.locator("strong")).to_have_text("Sizes")
     expect(said.locator("p code")).to_have_text("EU 42")
     expect(said.locator("ul li")).to_have_text(["small", "large"])
@@ -62,7 +62,7 @@ def test_marks_and_links_are_drawn_and_what_visitors_type_stays_as_it_is(
         ("+49 30 1234567", "tel:+49301234567"),
         ("https://shop.example/c", "https://shop.example/c"),
     ]
-    own = widget.locator(".message.customer .words")
+    own = widget.locator(".message.customer .text")
     expect(own).to_have_text("**Bold** of you, zoe@x.example")
     expect(own.get_by_role("link")).to_have_attribute("href", "mailto:zoe@x.example")
 
@@ -82,7 +82,7 @@ def test_sources_have_numbers_and_the_titles_of_their_sections(shop: Shop, scree
     answer.update(content=[{"type": "text", "text": text}], citations=cited)
     screen.reload()
     said = widget.locator(".message.bot").last
-    expect(said.locator(".words")).to_have_text("Thirty days¹, by your card². See box [9].")
+    expect(said.locator(".text")).to_have_text("Thirty days¹, by your card². See box [9].")
     expect(said.locator(".sources summary")).to_have_text(["¹ Returns", "² Refunds"])
     said.locator("summary").first.click()
     expect(said.locator("blockquote").nth(1)).to_be_visible()

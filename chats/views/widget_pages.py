@@ -136,7 +136,7 @@ def _language(request: HttpRequest) -> str:
 @cache
 def _translated_languages() -> frozenset[str]:
     """The languages in which the widget has its texts."""
-    folder = settings.BASE_DIR / "chats" / "static" / "widget" / "words"
+    folder = settings.BASE_DIR / "chats" / "static" / "widget" / "translations"
     return frozenset({"en"} | {path.stem for path in folder.glob("*.js")})
 
 

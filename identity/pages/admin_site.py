@@ -34,9 +34,9 @@ from identity.pages import (
     impersonation,
     mailed_links,
     profile,
-    provider_sign_in,
     registration,
     saved_views,
+    sso,
 )
 from identity.pages import second_factor as second_factor_pages
 from identity.services import (
@@ -186,10 +186,10 @@ class Site(UnfoldAdminSite):
             path("sign-in/", public(mailed_links.sign_in_link), name="ask_sign_in_link"),
             path(
                 "sign-in/<slug:code>/",
-                public(provider_sign_in.start_page),
-                name="provider_sign_in",
+                public(sso.start_page),
+                name="sso_start",
             ),
-            path("signed-in/", public(provider_sign_in.callback), name="provider_signed_in"),
+            path("signed-in/", public(sso.callback), name="sso_callback"),
             *self._settings_urls(),
             # Unfold's sign-in template links to the path with this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),

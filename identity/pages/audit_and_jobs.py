@@ -162,8 +162,8 @@ class JobAdmin(TenantAdmin):
     @admin.action(description=gettext_lazy("Retry failed jobs"), permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
-        words = ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", count)
-        messages.success(request, words % {"count": count})
+        text = ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", count)
+        messages.success(request, text % {"count": count})
 
     @admin.action(description=gettext_lazy("Cancel"), permissions=["platform"])
     @confirm_action(
@@ -175,8 +175,8 @@ class JobAdmin(TenantAdmin):
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]
         skipped = len(cancelled) - sum(cancelled)
-        words = gettext(
+        text = gettext(
             "Canceled: %(canceled)s. Skipped because they're running, finished, or the platform's"
             " own: %(skipped)s."
         )
-        messages.success(request, words % {"canceled": sum(cancelled), "skipped": skipped})
+        messages.success(request, text % {"canceled": sum(cancelled), "skipped": skipped})

@@ -25,7 +25,7 @@ from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from identity import forms
 from identity.models import AuditEvent, Role, User
-from identity.pages.settings.frame import Part, show, submitted_values
+from identity.pages.settings.base import Part, show, submitted_values
 from identity.services import impersonation, users
 from identity.shapes.users import UserDto
 
@@ -209,14 +209,14 @@ class UserAdmin(TenantAdmin):
             person = UserDto(**data)
             fields = person.model_dump(include=set(data))
             users.create(by.client, **fields, password=None, by=by)
-            words = gettext("Invitation sent to %(email)s.")
-            messages.success(request, words % {"email": person.email})
+            text = gettext("Invitation sent to %(email)s.")
+            messages.success(request, text % {"email": person.email})
             return redirect("admin:identity_user_changelist")
 
         form = forms.InviteForm(request.POST or None, initial={"language": by.language})
         form.offer_roles(by)
-        title, words = gettext("Invite teammate"), gettext("Send invitation")
-        return self.form_page(request, form, act, title=title, button=words)
+        title, text = gettext("Invite teammate"), gettext("Send invitation")
+        return self.form_page(request, form, act, title=title, button=text)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

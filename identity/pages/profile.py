@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from chatplatform.admin_base import viewer
 from identity.forms import ProfileForm
 from identity.models import User
-from identity.pages.settings.frame import Part, show, submitted_values
+from identity.pages.settings.base import Part, show, submitted_values
 from identity.services import picture_hooks, users
 from identity.shapes.users import OwnUser
 

@@ -25,8 +25,8 @@ class TooManyEvents(ApiError):
     code, status = "too_many_events", 409
 
     def __init__(self) -> None:
-        words = gettext("You can export up to %(count)s rows. Choose a shorter period.")
-        super().__init__(words % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
+        text = gettext("You can export up to %(count)s rows. Choose a shorter period.")
+        super().__init__(text % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
 
 
 def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent]:

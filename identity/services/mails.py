@@ -19,7 +19,7 @@ from django.template import Context
 from django.template.loader import select_template
 from django.utils.translation import gettext_noop
 
-from chatplatform import processor_turns
+from chatplatform import cpu_slots
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, TryLater, enqueue
@@ -126,7 +126,7 @@ def deliver(
     mail = EmailMessage(subject, text, to=list(to))
     if attachment:
         mail.attach(*attachment, "text/plain")
-    processor_turns.give_back()  # other work can use the processor during the wait
+    cpu_slots.release()  # other work can use the processor during the wait
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:

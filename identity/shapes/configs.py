@@ -68,8 +68,8 @@ def _sorted_week(hours: list[BusinessHours]) -> list[BusinessHours]:
 def _check_no_overlap(day: object, hours: Sequence[DayHours]) -> None:
     for earlier, later in itertools.pairwise(hours):
         if later.opens < earlier.closes:
-            words = gettext("hours of %(day)s overlap at %(time)s")
-            raise ValueError(words % {"day": day, "time": later.opens})
+            text = gettext("hours of %(day)s overlap at %(time)s")
+            raise ValueError(text % {"day": day, "time": later.opens})
 
 
 def _iso_date(text: str) -> str:

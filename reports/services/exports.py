@@ -72,11 +72,11 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     else:
         rows = chosen.count()
     if param.format == "xlsx" and rows > table_writer.XLSX_ROWS:
-        words = gettext(
+        text = gettext(
             "This report has %(rows)s rows, and a sheet can have %(limit)s. Export as CSV instead."
         )
         limit = formatting.number(table_writer.XLSX_ROWS)
-        msg = words % {"rows": formatting.number(rows), "limit": limit}
+        msg = text % {"rows": formatting.number(rows), "limit": limit}
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_INLINE_LIMIT:
         file = _write(param, _pages(client, param))

@@ -48,9 +48,9 @@ class Kind:
 
     title: str
     rows: Callable[[], QuerySet[Any]]
-    # The columns to group by; their values are the arguments of `words` and `link`.
+    # The columns to group by; their values are the arguments of `text` and `link`.
     cause: tuple[str, ...]
-    words: Callable[..., str]
+    text: Callable[..., str]
     link: Callable[..., str]
     # Retries a row, and returns whether it was retried. None if rows cannot be retried.
     retry: Callable[[Any], bool] | None = None
@@ -73,7 +73,7 @@ class Kind:
 class Failure:
     """A group of rows that failed for the same cause."""
 
-    words: str
+    text: str
     client: str
     count: int
     latest_at: datetime | None
@@ -121,7 +121,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     groups = groups.order_by("-count", *kind.cause)
     return [
         Failure(
-            words=kind.words(*(group[name] for name in kind.cause)),
+            text=kind.text(*(group[name] for name in kind.cause)),
             client="" if client else group.get("client__name", ""),
             count=group["count"],
             latest_at=group["latest_at"],
@@ -175,8 +175,8 @@ def _delivery_result(row: Delivery) -> Result:
     if row.state == DeliveryState.PENDING:
         paused = row.config.paused_until
         if paused and paused > timezone.now():
-            words = gettext("nothing is sent to %(url)s before %(time)s UTC")
-            return RetryOutcome.WAITING, words % {"url": row.config, "time": f"{paused:%H:%M}"}
+            text = gettext("nothing is sent to %(url)s before %(time)s UTC")
+            return RetryOutcome.WAITING, text % {"url": row.config, "time": f"{paused:%H:%M}"}
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda item: item.number, default=None)
     reason = humanize_code(last.error) if last else ""
@@ -194,8 +194,8 @@ def _job_result(row: Job) -> Result:
         )
     if row.state == JobState.DONE:
         return RetryOutcome.DONE, ""
-    words = gettext("so far: %(error)s") % {"error": row.last_error} if row.attempts > 1 else ""
-    return RetryOutcome.WAITING, words
+    text = gettext("so far: %(error)s") % {"error": row.last_error} if row.attempts > 1 else ""
+    return RetryOutcome.WAITING, text
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
@@ -213,7 +213,7 @@ def _unsent() -> QuerySet[OutboundSend]:
     return rows.exclude(is_open)
 
 
-def _send_words(name: str, error: str, state: str) -> str:
+def _send_text(name: str, error: str, state: str) -> str:
     if state == SendState.FAILED:
         return f"{name}: {error or gettext('refused without a reason')}"
     return _problem(
@@ -221,7 +221,7 @@ def _send_words(name: str, error: str, state: str) -> str:
     )
 
 
-def _channel_words(name: str, error: str, status: str) -> str:
+def _channel_text(name: str, error: str, status: str) -> str:
     if status == ConnectionStatus.EXPIRED:
         problem = gettext("the provider no longer gives us access, so nothing is sent")
     else:
@@ -233,13 +233,13 @@ def _problem(problem: str, name: str, error: str) -> str:
     return f"{name}: {problem}{f' ({error})' if error else ''}"
 
 
-def _inbound_words(name: str, count: int) -> str:
-    words = ngettext(
+def _inbound_text(name: str, count: int) -> str:
+    text = ngettext(
         "%(name)s: %(count)s message or other event, which will be retried automatically",
         "%(name)s: %(count)s messages and other events, which will be retried automatically",
         count,
     )
-    return words % {"name": name, "count": count}
+    return text % {"name": name, "count": count}
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
@@ -262,7 +262,7 @@ def _endpoint(pk: Any) -> str:
     return reverse("admin:webhooks_webhookconfig_manage", args=[pk])
 
 
-def job_words(name: str) -> str:
+def job_label(name: str) -> str:
     """What a job does: the first line of its docstring, or else its name in words."""
     declared = registry.declared.get(name)
     first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
@@ -328,7 +328,7 @@ KINDS = {
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
         ("account_name", "last_error", "status", "channel", "bot_id"),
-        lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
+        lambda name, error, status, channel, bot_id: _channel_text(name, error, status),
         lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
         link_label=gettext_noop("Reconnect"),
@@ -337,7 +337,7 @@ KINDS = {
         gettext_noop("Channels with unprocessed messages"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
-        lambda name, count, channel, bot_id: _inbound_words(name, count),
+        lambda name, count, channel, bot_id: _inbound_text(name, count),
         lambda name, count, channel, bot_id: _account(channel, bot_id),
         at="waits_since",
     ),
@@ -345,7 +345,7 @@ KINDS = {
         gettext_noop("Messages a channel rejected or may not have received in the last week"),
         _unsent,
         ("connection_id", "connection__account_name", "error", "state"),
-        lambda pk, name, error, state: _send_words(name, error, state),
+        lambda pk, name, error, state: _send_text(name, error, state),
         lambda pk, name, error, state: list_path(
             "channels_app_outboundsend", state__exact=state, connection__id__exact=pk
         ),
@@ -354,7 +354,7 @@ KINDS = {
         gettext_noop("Failed jobs"),
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
-        lambda name, error: f"{job_words(name)}: {error}",
+        lambda name, error: f"{job_label(name)}: {error}",
         lambda name, error: list_path("chatplatform_job", state__exact="dead"),
         leases.requeue_dead,
         _job_result,

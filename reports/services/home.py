@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from bots.models import Bot, Document
+from chatplatform.templatetags.dates import full_day
 from chats.models import Conversation, GroupStatus, QuestionGroup, Status
 from chats.services.desk import report_filters
 from chats.services.insight import question_groups
@@ -51,7 +51,7 @@ class Hint:
     """An item of the home page: something that needs attention, or a set-up step. `model` is the
     model of the rows in question."""
 
-    words: str
+    text: str
     path: str
     model: type[Any]
     is_done: bool = False
@@ -162,13 +162,13 @@ def _waiting_hints(client: Client) -> list[Hint]:
     mentions them, such as outside business hours."""
     rows, path = _waiting_chats(client)
     count = rows.count()
-    words = ngettext(
+    text = ngettext(
         "{count} customer is waiting for your team",
         "{count} customers are waiting for your team",
         count,
     ).format(count=formatting.number(count))
     verb = str(_VERBS["chats_unanswered"])
-    return [Hint(words, path, Conversation, verb=verb)] if count else []
+    return [Hint(text, path, Conversation, verb=verb)] if count else []
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
@@ -220,14 +220,14 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]  # fmt: skip
     return [
         Hint(
-            words,
+            text,
             failures.list_path(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
             if (is_done := rows.exists())
             else path,
             rows.model,
             is_done,
         )
-        for words, rows, path in steps
+        for text, rows, path in steps
     ]
 
 
@@ -276,15 +276,15 @@ def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None
     ends = credit_forecast.ends_at(account, now=now)
     if trial_ends and (ends is None or trial_ends < ends):
-        words, ends = gettext("trial ends on {day}"), trial_ends
+        text, ends = gettext("trial ends on {day}"), trial_ends
     elif ends is None:
         return gettext("none used in the last 7 days")
     elif ends - now >= credit_forecast.LONGEST:
         return ""
     else:
-        words = gettext("will last until {day} at your current rate")
-    day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
-    return words.format(day=day)
+        text = gettext("will last until {day} at your current rate")
+    day = full_day(timezone.localdate(ends, zone))
+    return text.format(day=day)
 
 
 def _last_week(value: str) -> str:

@@ -53,11 +53,11 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
     is_judged = gain and name.startswith(_BETTER_LOWER + _BETTER_HIGHER)
     is_better = (gain > 0) != name.startswith(_BETTER_LOWER) if is_judged else None
-    words = gettext("was {value}")
+    text = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),
         "value": formatting.format_value(name, now),
-        "note": "" if before is None else words.format(value=formatting.format_value(name, before)),
+        "note": "" if before is None else text.format(value=formatting.format_value(name, before)),
         "path": path,
         "change": _change(name, gain, before) if gain else "",
         "is_better": is_better,
@@ -72,13 +72,13 @@ def _change(name: str, gain: float, before: float) -> str:
     if unit == "stars":
         return f"{gain:+.1f}"
     if unit == "seconds":
-        words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
+        text = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
         # Changes of a minute or more are shown in minutes or hours, because "91 s" next to "2 min"
         # would be hard to compare.
         size = 60 if abs(gain) >= 60 else 1
         whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
-        unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")
-        return words.format(value=whole or unit_words.format(n=round(abs(gain) / size)))
+        unit_text = gettext("{n} min") if size == 60 else gettext("{n} s")
+        return text.format(value=whole or unit_text.format(n=round(abs(gain) / size)))
     if not before:
         return ""
     return gettext("more than 10×") if gain > 9 * before else f"{100 * gain / before:+.0f}%"

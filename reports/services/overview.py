@@ -49,8 +49,8 @@ def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> sh
     """The overview of a client or of one bot; 422 for a period of more than `MAX_DAYS`."""
     period = periods.resolve(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
-        words = gettext("Choose a period of up to %(count)s days.") % {"count": MAX_DAYS}
-        raise Invalid.field("query", "date_from", msg=words)
+        text = gettext("Choose a period of up to %(count)s days.") % {"count": MAX_DAYS}
+        raise Invalid.field("query", "date_from", msg=text)
     tables = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
     before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
 from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
@@ -18,6 +17,7 @@ from bots.services import functions, publish_gate
 from channels_app.models import LIVE, AccountNotice, ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chatplatform.ids import first_id
+from chatplatform.templatetags.dates import full_day
 from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
 from identity.models import Client, ClientConfig, Plan, Subscription, User
@@ -362,7 +362,7 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
     elif left == 0:
         yield _credits("credits_used_up", gettext("You're out of credits"), account)
     elif (ends := _end_of_credits(account, now)) is not None:
-        day = date_format(timezone.localdate(ends, ZoneInfo(client.timezone)), gettext("j M Y"))
+        day = full_day(timezone.localdate(ends, ZoneInfo(client.timezone)))
         title = gettext("At your current rate, credits will run out on {day}").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:

@@ -181,7 +181,7 @@ def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
     job = Job.objects.get(name="reports.write_export")
     assert leases.claim(job.pk)
     Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at)
-    leases.take_back(job.pk)
+    leases.requeue_lost(job.pk)
 
     def die():
         raise jobs.LeaseLost
@@ -191,7 +191,7 @@ def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
     assert (ann.get(path).status_code, stored_files()) == (202, [])
     # This time its process lives.
     Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at, crashes=0)
-    leases.take_back(job.pk)
+    leases.requeue_lost(job.pk)
     run_jobs()
     run_jobs()
     written = ann.get(path)

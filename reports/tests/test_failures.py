@@ -85,7 +85,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page
     page = words(staff.get(PATH))
-    assert f"{failures.job_words('bots.train_document')}: Disk full" in page
+    assert f"{failures.job_label('bots.train_document')}: Disk full" in page
     assert f"({ann.client})" in page
 
 
@@ -126,7 +126,7 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings, staff):
         enqueue("identity.send_invitation", client_id=ben.client.pk, user_id=ben.user.pk)
     run_jobs()
     page = words(staff.get(PATH))
-    assert f"{failures.job_words('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
+    assert f"{failures.job_label('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
     (group,) = groups(staff)["jobs"]
     row = Job.objects.get()
     assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
@@ -198,7 +198,7 @@ def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann
     assert not groups(browser), "its echo may come yet"
     Message.objects.update(status="failed")
     (group,) = groups(browser)["sends"]
-    assert "may not have arrived" in group.words
+    assert "may not have arrived" in group.text
     assert bell(browser.get(PATH)) == 1
     assert str(send.pk) in words(browser.get(group.link))
     OutboundSend.objects.update(state="sent")

@@ -61,7 +61,7 @@ def test_who_waits_at_an_agent_counts_as_waiting(ann, ben, chat):
     Conversation.objects.update(waiting_since=timezone.now() - timedelta(minutes=20))
     page = signed_in(ann.user).get(HOME)
     (late,) = page.context["warnings"]
-    assert late.words.startswith("1 ")
+    assert late.text.startswith("1 ")
     assert page.context["figures"][0].value == "1"
 
 
@@ -112,7 +112,7 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
         home = reverse("client", args=[ann.client.pk])
     page = site.get(home).context
     shown = {item.title: item for item in page["figures"]} | {
-        item.words: item for item in page["warnings"]
+        item.text: item for item in page["warnings"]
     }
     assert shown["Waiting now"].value == "4"
     assert (shown["Conversations"].value, shown["Resolved by the bot"].value) == ("10", "20%")
@@ -149,7 +149,7 @@ def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
     make_chat(bot, is_preview=True)
     page = signed_in(ann.user).get(HOME)
     assert "figures" not in page.context
-    done = {step.words: step.is_done for step in page.context["steps"]}
+    done = {step.text: step.is_done for step in page.context["steps"]}
     assert done == {
         "Create a bot": True,
         "Add content": False,
@@ -220,12 +220,12 @@ def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
     )
     Conversation.objects.update(assign_type="bot", waiting_since=None)
     page = signed_in(ann.user).get(HOME)
-    assert [hint.words for hint in page.context["warnings"]] == [
+    assert [hint.text for hint in page.context["warnings"]] == [
         "1 webhook is failing or off", "1 document couldn't be read",
     ]  # fmt: skip
     viewer = signed_in(make_person(ann.client, Role.VIEWER, "Vic").user)
     shown = viewer.get(HOME).context["warnings"]
-    assert [hint.words for hint in shown] == ["1 document couldn't be read"]
+    assert [hint.text for hint in shown] == ["1 document couldn't be read"]
     assert viewer.get(shown[0].path).status_code == 200
     assert b">Vic<" in viewer.get(HOME).content.replace(b" ", b"").replace(b"\n", b"")
 

@@ -176,7 +176,7 @@ def test_the_pages_policy_admits_no_foreign_and_no_inline_script(ann, october):
         page = signed_in(ann.user).get(path, OCTOBER if path != WARNINGS else {})
         parts = (part.split() for part in page["Content-Security-Policy"].split(";"))
         policy = {name: values for name, *values in parts}
-        # The frame's Alpine evaluates attributes, hence 'unsafe-eval'; the theme styles inline.
+        # The layout's Alpine evaluates attributes, hence 'unsafe-eval'; the theme styles inline.
         assert policy.pop("script-src") == ["'self'", "'unsafe-eval'"], path
         assert policy.pop("style-src") == ["'self'", "'unsafe-inline'"], path
         assert policy.pop("img-src") == ["'self'", "data:"], path

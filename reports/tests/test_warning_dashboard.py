@@ -223,7 +223,7 @@ def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot
     assert row["muted_until"][:19] == until.isoformat()[:19]
     assert found["training_failed"]["muted_until"] is None
     browser = signed_in(ann.user)
-    words = [hint.words for hint in browser.get("/admin/").context["warnings"]]
+    words = [hint.text for hint in browser.get("/admin/").context["warnings"]]
     assert words == ["1 webhook is failing or off", "1 document couldn't be read"]
     assert AuditEvent.objects.filter(client=ann.client, action="warning.muted").count() == 1
     time_machine.move_to(until + timedelta(minutes=1))

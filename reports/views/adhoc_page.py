@@ -21,7 +21,7 @@ from reports.models import Export
 from reports.services import adhoc, charts, exports, formatting, periods
 from reports.services.kpi_cards import compared
 from reports.shapes import adhoc as shapes
-from reports.views.page_frame import FIELDS, entered_dates, path_to, problems, show, viewer_of
+from reports.views.base import FIELDS, entered_dates, path_to, problems, show, viewer_of
 from reports.views.report import download
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
@@ -278,8 +278,8 @@ def _chips(form_values: dict[str, Any], choices: list[Any]) -> Iterator[tuple[st
 
 def _sort_label(name: str) -> str:
     is_descending = name.startswith("-")
-    words = gettext("{column} (descending)") if is_descending else gettext("{column} (ascending)")
-    return words.format(column=gettext(formatting.label(name.lstrip("-"))))
+    text = gettext("{column} (descending)") if is_descending else gettext("{column} (ascending)")
+    return text.format(column=gettext(formatting.label(name.lstrip("-"))))
 
 
 def _hidden_fields(form_values: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from reports.services import charts, home, platform
-from reports.views.page_frame import viewer_of
+from reports.views.base import viewer_of
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from reports.services.kpi_cards import KpiCard, compared
 from reports.services.periods import Period
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
-from reports.views.page_frame import entered_dates, path_to, problems, show, viewer_of
+from reports.views.base import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)
 # The figures of the overview that are also computed for each day.

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
-from reports.views.page_frame import path_to, show, viewer_of
+from reports.views.base import path_to, show, viewer_of
 
 # The days for which a warning can be muted, and the labels of the buttons. Other values unmute it.
 _DAYS = {"1": gettext_noop("1 day"), "7": gettext_noop("1 week"), "30": gettext_noop("30 days")}

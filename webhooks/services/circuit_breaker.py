@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 from chatplatform.sql import fetch_row
 from identity.models import Role, User
 from identity.services import audit, mails
-from webhooks.delivery import DeliveryRequest, Fault, Outcome, seconds_until_retry
 from webhooks.models import DeliveryState, DisabledReason, WebhookConfig
 from webhooks.services import deliveries
+from webhooks.transport import DeliveryRequest, Fault, Outcome, seconds_until_retry
 
 # How long every delivery must have failed before owners are warned, and before the endpoint is
 # switched off.

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.live import pubsub
-from webhooks.delivery import Fault
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
 from webhooks.services import events
 from webhooks.shapes import webhook as webhook_shapes
+from webhooks.transport import Fault
 
 RETENTION = timedelta(days=30)
 _BATCH = 500

@@ -13,8 +13,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from chatplatform import signatures
 from chatplatform.testing import make_month, run_before, run_jobs, written_at
 from identity.services import freezing
-from webhooks import delivery
-from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
+from webhooks import transport
 from webhooks.models import (
     Delivery,
     DeliveryAttempt,
@@ -23,7 +22,8 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import announce, deliveries, endpoints
-from webhooks.services.delivery_dispatcher import LEASE_SECONDS, Dispatcher
+from webhooks.services.dispatcher import LEASE_SECONDS, Dispatcher
+from webhooks.transport import RETRY_DELAYS, Fault, Outcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -172,12 +172,12 @@ def test_all_attempts_of_three_days(client_a, listening, receiver, deliver, make
 
 def test_jitter_and_scale(settings):
     failed = Outcome(Fault.TIMEOUT)
-    waits = [delivery.seconds_until_retry(3, failed) or 0 for _ in range(200)]
+    waits = [transport.seconds_until_retry(3, failed) or 0 for _ in range(200)]
     assert 0.8 * 1800 <= min(waits) < 1750
     assert 1850 < max(waits) <= 1.2 * 1800
     settings.WEBHOOK_RETRY_SCALE = 1000
-    assert (delivery.seconds_until_retry(9, failed) or 0) <= 104
-    assert delivery.seconds_until_retry(10, failed) is None
+    assert (transport.seconds_until_retry(9, failed) or 0) <= 104
+    assert transport.seconds_until_retry(10, failed) is None
 
 
 def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
@@ -198,7 +198,7 @@ def test_retry_after_is_honoured(client_a, listening, receiver, deliver):
      ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400)],
 )  # fmt: skip
 def test_values_of_retry_after(header, seconds):
-    assert delivery.parse_retry_after({"retry-after": header}) == seconds
+    assert transport.parse_retry_after({"retry-after": header}) == seconds
 
 
 def test_410_switches_the_endpoint_off(
@@ -321,7 +321,7 @@ def test_an_attempt_of_a_dead_dispatcher_is_interrupted_and_repeated(
 ):
     announce(client_a.pk, "message.created", {})
     dead = Dispatcher(threads=2)
-    requests: list[delivery.DeliveryRequest] = []
+    requests: list[transport.DeliveryRequest] = []
     with patch.object(dead, "_start", requests.append):
         dead.tick()
     assert len(requests) == 1
@@ -413,7 +413,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
 
 def test_secrets_are_redacted_from_excerpts():
     secret = signatures.new_secret()
-    excerpt = delivery.make_excerpt(
+    excerpt = transport.make_excerpt(
         f'{{"echo": "{secret}", "Authorization": "Bearer abc.def", "api_key":"k-1", n: 5,'
         f" token=xyz; hello\x00".encode(),
         [secret],
@@ -422,7 +422,7 @@ def test_secrets_are_redacted_from_excerpts():
         assert hidden not in excerpt
     assert "hello" in excerpt
     assert "n: 5" in excerpt
-    assert len(delivery.make_excerpt(b"\xff" * 5000)) == 1000
+    assert len(transport.make_excerpt(b"\xff" * 5000)) == 1000
 
 
 def test_an_unreadable_secret_does_not_stop_other_endpoints(
@@ -465,7 +465,7 @@ def test_an_old_event_keeps_its_body_while_its_delivery_waits(
 def test_idle_connections_are_closed_beyond_the_limit(
     client_a, make_endpoint, make_receiver, dispatcher, monkeypatch
 ):
-    monkeypatch.setattr("webhooks.services.delivery_dispatcher.MAX_CLIENTS", 4)
+    monkeypatch.setattr("webhooks.services.dispatcher.MAX_CLIENTS", 4)
     slow = make_receiver("late")
     clients = []
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from chatplatform.observing import metrics
-from webhooks.delivery import Fault
 from webhooks.models import Delivery, WebhookConfig
 from webhooks.services import announce, backlog_metrics
+from webhooks.transport import Fault
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from webhooks.models import Delivery, Event, WebhookConfig
-from webhooks.services.delivery_dispatcher import Dispatcher
+from webhooks.services.dispatcher import Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,7 @@ from chatplatform.jobs.stop_event import Stop
 from chatplatform.jobs.worker_process import run_loop
 from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState, Event, WebhookConfig
-from webhooks.services import announce, deliveries, delivery_dispatcher
+from webhooks.services import announce, deliveries, dispatcher
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
@@ -80,8 +80,8 @@ def test_a_failing_loop_is_restarted(monkeypatch, caplog):
         raise ValueError("our own failure")
 
     monkeypatch.setattr("chatplatform.jobs.worker_process.PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("webhooks.services.delivery_dispatcher.run", fail)
-    run_loop("webhooks.services.delivery_dispatcher.run", stop)
+    monkeypatch.setattr("webhooks.services.dispatcher.run", fail)
+    run_loop("webhooks.services.dispatcher.run", stop)
     assert called == [stop] * 3
     assert len(caplog.records) == 3
 
@@ -90,8 +90,8 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
     client_a, listening, receiver, monkeypatch
 ):
     stop = Stop()
-    monkeypatch.setattr(delivery_dispatcher, "_seconds_to_next", lambda: 3600)
-    thread = threading.Thread(target=delivery_dispatcher.run, args=(stop,))
+    monkeypatch.setattr(dispatcher, "_seconds_to_next", lambda: 3600)
+    thread = threading.Thread(target=dispatcher.run, args=(stop,))
     started_at = stop.turned_at
     thread.start()
     try:
@@ -110,8 +110,8 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
 
 def test_an_idle_dispatcher_does_not_look_while_an_endpoint_is_paused(client_a, listening):
     announce(client_a.pk, "message.created", {"n": 1})
-    assert delivery_dispatcher._seconds_to_next() == delivery_dispatcher._WATCH_SECONDS
+    assert dispatcher._seconds_to_next() == dispatcher._WATCH_SECONDS
     WebhookConfig.objects.update(paused_until=timezone.now() + timedelta(seconds=4.5))
-    assert delivery_dispatcher._WATCH_SECONDS < delivery_dispatcher._seconds_to_next() < 4.5
+    assert dispatcher._WATCH_SECONDS < dispatcher._seconds_to_next() < 4.5
     WebhookConfig.objects.update(paused_until=timezone.now() + timedelta(hours=1))
-    assert delivery_dispatcher._seconds_to_next() == delivery_dispatcher._IDLE_SECONDS
+    assert dispatcher._seconds_to_next() == dispatcher._IDLE_SECONDS

@@ -163,7 +163,7 @@ def _rewrite(stream: Any, data: bytes) -> None:
     stream.set_data(data)
 
 
-class _Frame(NamedTuple):
+class _PageArea(NamedTuple):
     """The visible part of a page, in points, and the page's rotation."""
 
     left: float
@@ -188,12 +188,12 @@ class _Frame(NamedTuple):
 _Ruled = dict[int, list[range]]
 
 
-def _ruled(picture: Any, frame: _Frame, drawn: pdf_layout.Rules) -> _Ruled:
+def _ruled(picture: Any, area: _PageArea, drawn: pdf_layout.Rules) -> _Ruled:
     """Where a picture shows rules. A rule through hidden text must not make it count as visible."""
     ruled: _Ruled = {}
     for y, start, end in drawn.thin if picture is not None else ():
         box = (start, y - _HALF_RULE, end - start, 2 * _HALF_RULE)
-        columns, rows = frame.on(picture, box)
+        columns, rows = area.on(picture, box)
         for row in rows:
             ruled.setdefault(row, []).append(columns)
     return {row: sorted(parts, key=lambda part: part.start) for row, parts in ruled.items()}
@@ -203,11 +203,11 @@ def _pixel_range(span: Sequence[float], size: int) -> range:
     return range(max(0, int(span[0] * size)), min(size, int(span[1] * size) + 1))
 
 
-def _frame(page: Any) -> _Frame:
+def _area_of(page: Any) -> _PageArea:
     shown, whole = page.cropbox, page.mediabox
     left, bottom = (float(max(shown[at], whole[at])) for at in (0, 1))
     right, top = (float(min(shown[at], whole[at])) for at in (2, 3))
-    return _Frame(left, bottom, right, top, page.rotation)
+    return _PageArea(left, bottom, right, top, page.rotation)
 
 
 class VisibleText:
@@ -226,17 +226,17 @@ class VisibleText:
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):
             return spans, drawn
-        frame = _frame(self._reader.pages[number])
-        if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
+        area = _area_of(self._reader.pages[number])
+        if min(area.right - area.left, area.top - area.bottom) <= 0:
             return spans, drawn
-        picture = _render_page(self._document, number, frame)
-        ruled = _ruled(picture, frame, drawn)
+        picture = _render_page(self._document, number, area)
+        ruled = _ruled(picture, area, drawn)
         unseen = [
             span
             for span in spans
-            if _letters(span) >= _MIN_LETTERS and not _is_visible(picture, frame, span, ruled)
+            if _letters(span) >= _MIN_LETTERS and not _is_visible(picture, area, span, ruled)
         ]
-        unseen = self._unseen_without_groups(number, unseen, frame, ruled)
+        unseen = self._unseen_without_groups(number, unseen, area, ruled)
         hidden = {id(span) for span in unseen}
         self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
         hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
@@ -244,11 +244,11 @@ class VisibleText:
         # A page with a picture may be a scan, whose words may be misplaced: it is not searched for
         # bars.
         if not any(True for _ in _drawn_objects(self._reader.pages[number], set())):
-            drawn = replace(drawn, bars=tuple(_bars(picture, frame, spans)))
+            drawn = replace(drawn, bars=tuple(_bars(picture, area, spans)))
         return spans, drawn
 
     def _unseen_without_groups(
-        self, number: int, spans: list[Any], frame: _Frame, ruled: _Ruled
+        self, number: int, spans: list[Any], area: _PageArea, ruled: _Ruled
     ) -> list[Any]:
         """The spans that are invisible even if transparency groups are left out.
 
@@ -258,8 +258,8 @@ class VisibleText:
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
             return spans
         with suppress(*_errors()):
-            picture = _render_page(_without_groups(self._reader, page), 0, frame)
-            return [span for span in spans if not _is_visible(picture, frame, span, ruled)]
+            picture = _render_page(_without_groups(self._reader, page), 0, area)
+            return [span for span in spans if not _is_visible(picture, area, span, ruled)]
         return []
 
     def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
@@ -289,20 +289,20 @@ def _errors() -> tuple[type[Exception], ...]:
     return errors.PyPdfError, NotImplementedError, RuntimeError
 
 
-def _render_page(document: Any, number: int, frame: _Frame) -> Any:
+def _render_page(document: Any, number: int, area: _PageArea) -> Any:
     """The picture of a page; None if it cannot be drawn."""
-    size = max(frame.right - frame.left, frame.top - frame.bottom)
+    size = max(area.right - area.left, area.top - area.bottom)
     dpi = min(_DPI, max(1, int(_MAX_SIDE_PIXELS * _POINTS / size)))
     with suppress(RuntimeError):
         return document.render_pixmap(number, dpi)
     return None
 
 
-def _is_visible(picture: Any, frame: _Frame, span: Any, ruled: _Ruled) -> bool:
+def _is_visible(picture: Any, area: _PageArea, span: Any, ruled: _Ruled) -> bool:
     """Whether a text is visible: its pixels differ in color. True if there is no picture."""
     if picture is None:
         return True
-    columns, rows = frame.on(picture, _between_edges(span))
+    columns, rows = area.on(picture, _between_edges(span))
     if len(columns) > _WIDE:
         columns = columns[_EDGE:-_EDGE]
     return _varies(picture, columns, rows, ruled)
@@ -339,20 +339,20 @@ def _varies(picture: Any, columns: range, rows: range, ruled: _Ruled) -> bool:
     return False
 
 
-def _bars(picture: Any, frame: _Frame, spans: Iterable[Any]) -> Iterator[pdf_layout.Level]:
+def _bars(picture: Any, area: _PageArea, spans: Iterable[Any]) -> Iterator[pdf_layout.Level]:
     """The bars over words of visible spans, where the picture has one color.
 
     Only spans with a long run of one color are looked at.
     """
     for span in spans if picture is not None else ():
-        columns, rows = frame.on(picture, _between_edges(span))
+        columns, rows = area.on(picture, _between_edges(span))
         start = 4 * picture.width * ((rows.start + rows.stop) // 2)
         line = picture.data[start + 4 * columns.start : start + 4 * columns.stop : 4]
         if not _RUN.search(line):
             continue
         for word, left, right in pdf_layout.words(span):
             is_long = sum(map(str.isalnum, word)) >= _MIN_LETTERS and max(word) <= _LAST_DRAWN
-            columns, rows = frame.on(picture, _low_part(span, left, right - left))
+            columns, rows = area.on(picture, _low_part(span, left, right - left))
             if is_long and not _varies(picture, columns[1:-1], rows, {}):
                 yield span.bbox[1] + sum(_LOW_PART) / 2 * span.bbox[3], left, right
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.conf.locale import LANG_INFO
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
@@ -17,6 +16,7 @@ from bots.shapes.content import PromptDto
 from bots.shapes.widget import MAX_QUESTIONS, SampleQuestionDto, SampleQuestions
 from chatplatform.form_fields import TextsField, language_choices, language_name
 from chatplatform.forms import Setting
+from chatplatform.templatetags.dates import full_time
 from identity.models import User
 
 _VERSIONS_SHOWN = 20
@@ -82,8 +82,8 @@ class QuestionsForm(BotForm):
             if line.strip()
         ]
         if len(questions) > MAX_QUESTIONS:
-            words = gettext("Enter up to %(count)s questions.") % {"count": MAX_QUESTIONS}
-            raise forms.ValidationError(words)
+            message = gettext("Enter up to %(count)s questions.") % {"count": MAX_QUESTIONS}
+            raise forms.ValidationError(message)
         return welcome.replace_questions(self.bot, body=SampleQuestions(questions=questions), by=by)
 
 
@@ -159,17 +159,17 @@ class VersionsForm(BotForm):
         rows = prompt_versions.list_for_bot(self.bot).select_related("created_by")
         # The latest versions except the current one, including held-back versions.
         self.earlier = list(rows.exclude(is_current=True).order_by("-version")[:_VERSIONS_SHOWN])
-        self.offer("version", [(row.version, self._words(row)) for row in self.earlier])
+        self.offer("version", [(row.version, self._version_label(row)) for row in self.earlier])
 
     @property
     def is_needed(self) -> bool:
         return bool(self.earlier)
 
-    def _words(self, row: Prompt) -> str:
-        at = date_format(row.created_at.astimezone(zone_of(self.bot)), "j M Y H:i")
+    def _version_label(self, row: Prompt) -> str:
+        at = full_time(row.created_at.astimezone(zone_of(self.bot)))
         author = row.created_by.full_name if row.created_by else "–"
-        words = gettext("Version %(number)s · %(at)s · %(who)s")
-        return words % {"number": row.version, "at": at, "who": author}
+        text = gettext("Version %(number)s · %(at)s · %(who)s")
+        return text % {"number": row.version, "at": at, "who": author}
 
     def submit(self, data: dict[str, Any], by: User) -> Prompt:
         return prompt_versions.restore(self.bot, version=data["version"], by=by)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
-from bots.pages.bot import content_forms, content_warnings, frame, states
+from bots.pages.bot import base, content_forms, content_warnings, states
 from bots.services import chat_hooks, content_overlap, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
@@ -48,12 +48,12 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     keys, count = _keys(bot, kind, search, number)
     rows = _rows(bot, keys)
     answer_counts = _answer_counts(bot, rows)
-    may_add = frame.may(page, request, "train")
+    may_add = base.may(page, request, "train")
     add = {
         "title": gettext("Add content"), "icon": "add", "is_primary": True,
         "link": reverse("admin:bots_bot_add_content", args=[bot.pk, "files"]),
     }  # fmt: skip
-    return frame.show(
+    return base.show(
         page, request, bot, "content",
         title=gettext("Content"),
         actions=[add] if may_add else [],
@@ -61,7 +61,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         items=[_item(bot, row, answer_counts) for row in rows],
         language_gaps=content_warnings.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
-        kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
+        kinds=[(name, text, name == kind) for name, (text, _) in KINDS.items()],
         kind=kind,
         search=search,
         is_filtered=bool(kind or search),
@@ -162,15 +162,15 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
     """The page for adding content in one of four ways, with links to all four."""
     if way not in content_forms.WAYS:
         raise Http404
-    frame.check(page, request, "train")
+    base.check(page, request, "train")
     forms = {way: content_forms.WAYS[way]}
     content = reverse("admin:bots_bot_content", args=[bot.pk])
-    parts, done = frame.bind_forms(page, request, bot, forms, then=content)
+    parts, done = base.bind_forms(page, request, bot, forms, then=content)
     if done:
         return done
     if way == "answer":
         parts[way].form.initial["question"] = request.GET.get("question", "")[:300]
-    return frame.show(
+    return base.show(
         page, request, bot, "content",
         template="admin/bots/add_content.html",
         title=gettext("Add content"),
@@ -195,7 +195,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
         forms["again"] = content_forms.ReadAgainForm
-    has_text_in_form = "edit" in forms and frame.may(page, request, "train")
+    has_text_in_form = "edit" in forms and base.may(page, request, "train")
     passages = Chunk.objects.filter(document=live, is_draft=False).order_by("position")
     return _show_row(
         page, request, row, forms,
@@ -250,17 +250,17 @@ def _show_row(
     **context: Any,
 ) -> HttpResponse:
     """The page of a document or website: its forms and its state."""
-    parts, done = frame.bind_forms(page, request, row, forms)
+    parts, done = base.bind_forms(page, request, row, forms)
     if done:
         return done
     state, color = states.label(row)
     context |= {"state": state, "color": color, "details": states.details(row)}
-    return frame.show(
+    return base.show(
         page, request, row.bot, "content",
         row=row,
         parts=parts,
         is_busy=states.is_busy(row),
-        delete=delete if frame.may(page, request, "train") else None,
+        delete=delete if base.may(page, request, "train") else None,
         **context,
     )  # fmt: skip
 
@@ -294,16 +294,16 @@ def _delete(
     *,
     back: str,
 ) -> HttpResponse:
-    frame.check(page, request, "train")
+    base.check(page, request, "train")
 
     def remove(data: dict[str, Any]) -> HttpResponse:
         is_held = act() is False
-        words = (
+        text = (
             gettext("“%(name)s” will be deleted if your test questions still pass without it.")
             if is_held
             else gettext("Deleted “%(name)s”.")
         )
-        messages.success(request, words % {"name": name})
+        messages.success(request, text % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
     return page.confirm_page(
@@ -313,7 +313,7 @@ def _delete(
         variant="danger",
         cancel=back,
         intro=gettext("The bot will stop using it. This can't be undone."),
-        tabs=frame.tabs(page, request, bot, "content"),
+        tabs=base.tabs(page, request, bot, "content"),
     )  # fmt: skip
 
 

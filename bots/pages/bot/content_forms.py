@@ -75,15 +75,15 @@ class FilesForm(ContentForm):
 
     def saved_message(self, result: documents.Uploaded) -> str:
         count = len(result.documents)
-        words = ngettext(
+        text = ngettext(
             "Added %(count)s file. The bot is reading it now.",
             "Added %(count)s files. The bot is reading them now.",
             count,
         ) % {"count": count}
         left_out = "; ".join(f"{item.file_name}: {item.message}" for item in result.refused)
         if not left_out:
-            return words
-        return gettext("%(added)s Skipped: %(files)s") % {"added": words, "files": left_out}
+            return text
+        return gettext("%(added)s Skipped: %(files)s") % {"added": text, "files": left_out}
 
     def is_warning(self, result: documents.Uploaded) -> bool:
         return bool(result.refused)
@@ -123,8 +123,8 @@ class WebForm(ContentForm):
     def add_fields(self) -> None:
         hours = self.initial.get("refresh_hours")
         if hours and hours not in dict(_REFRESH):
-            words = ngettext("Every %(count)s hour", "Every %(count)s hours", hours)
-            self.offer("refresh_hours", [*_REFRESH, (hours, words % {"count": hours})])
+            text = ngettext("Every %(count)s hour", "Every %(count)s hours", hours)
+            self.offer("refresh_hours", [*_REFRESH, (hours, text % {"count": hours})])
 
     def submit(self, data: dict[str, Any], by: User) -> WebUrlDto:
         body = WebUrlDto(**data)
@@ -205,10 +205,10 @@ class QuestionForm(WrittenForm):
         return document
 
     def saved_message(self, result: Document) -> str:
-        words = super().saved_message(result.drafted())
+        text = super().saved_message(result.drafted())
         if not self.contradiction:
-            return words
-        return format_html("{} {}", words, self.contradiction)
+            return text
+        return format_html("{} {}", text, self.contradiction)
 
     def is_warning(self, result: Document) -> bool:
         return bool(self.contradiction)
@@ -223,16 +223,16 @@ WAYS: dict[str, type[BotForm]] = {
 def _exists(bot: Bot, exc: written_sources.SourceExists) -> ValidationError:
     found = Document.objects.filter(bot=bot, pk=exc.fields["document_id"]).first()
     is_answer = found is not None and found.source == DocumentSource.QUESTION_ANSWER
-    words = (
+    text = (
         gettext("There's already an answer to this question.")
         if is_answer
         else gettext("You've already added this text.")
     )
     if found is None:
-        return ValidationError(words)
+        return ValidationError(text)
     link = reverse("admin:bots_bot_document", args=[bot.pk, found.pk])
     return ValidationError(
-        format_html('{} <a class="underline" href="{}">{}</a>', words, link, gettext("Edit answer"))
+        format_html('{} <a class="underline" href="{}">{}</a>', text, link, gettext("Edit answer"))
     )
 
 

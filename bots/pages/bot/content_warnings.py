@@ -40,7 +40,7 @@ def languages(bot: Bot) -> list[dict[str, Any]]:
     return [
         {
             "code": code,
-            "words": ngettext(
+            "text": ngettext(
                 "%(count)s question in %(language)s had no answer this week.",
                 "%(count)s questions in %(language)s had no answer this week.",
                 count,

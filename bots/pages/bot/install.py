@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from bots.models import Bot
-from bots.pages.bot import frame
+from bots.pages.bot import base
 from bots.pages.bot.install_forms import INSTALL
 from bots.services import visitor_identity
 from bots.services.website_keys import find_key
@@ -22,13 +22,13 @@ _WAYS = [
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """The Install page: where the bot may be shown, its script tag, and its daily limit."""
-    frame.check(page, request, "manage")
+    base.check(page, request, "manage")
     is_own_bot = viewer(request).client_id == bot.client_id
     forms = {name: form for name, form in INSTALL.items() if is_own_bot or name != "tag"}
-    parts, done = frame.bind_forms(page, request, bot, forms)
+    parts, done = base.bind_forms(page, request, bot, forms)
     if done:
         return done
-    return frame.show(
+    return base.show(
         page, request, bot, "install",
         title=gettext("Install"),
         parts=parts,
@@ -44,8 +44,8 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """Ask for confirmation, then create the secret that signs the ids of customers who are signed
     in to the website, and show it once."""
-    frame.check(page, request, "manage")
-    tabs = frame.tabs(page, request, bot, "install")
+    base.check(page, request, "manage")
+    tabs = base.tabs(page, request, bot, "install")
 
     def act(data: dict[str, Any]) -> HttpResponse:
         secret = visitor_identity.replace_secret(bot, by=viewer(request))

@@ -58,14 +58,14 @@ class HostsForm(BotForm):
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)
         if self.variants:
-            words = gettext("%(saved)s. Also added: %(hosts)s")
-            saved = words % {"saved": saved, "hosts": ", ".join(self.variants)}
+            text = gettext("%(saved)s. Also added: %(hosts)s")
+            saved = text % {"saved": saved, "hosts": ", ".join(self.variants)}
         if not self.insecure:
             return saved
-        words = gettext(
+        text = gettext(
             "%(saved)s. The chat won't appear on http:// pages. Use https for: %(hosts)s"
         )
-        return words % {"saved": saved, "hosts": ", ".join(self.insecure)}
+        return text % {"saved": saved, "hosts": ", ".join(self.insecure)}
 
     def is_warning(self, result: Any) -> bool:
         return bool(self.insecure)

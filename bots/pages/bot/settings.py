@@ -10,10 +10,10 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurpose
 from bots.pages.bot import (
+    base,
     behaviour_forms,
     contact_forms,
     content_warnings,
-    frame,
     hours_forms,
     procedure_forms,
     widget_forms,
@@ -50,7 +50,7 @@ BEHAVIOUR: dict[str, type[BotForm]] = {
 _LOOK_SECTIONS = [
     ("branding", gettext_lazy("Branding"), ("appearance", "banner"), ""),
     ("messages", gettext_lazy("Messages"), ("welcome", "invitation", "terms"), ""),
-    ("frame", gettext_lazy("Chat window"), ("window",), ""),
+    ("chat_window", gettext_lazy("Chat window"), ("window",), ""),
 ]
 _BEHAVIOUR_SECTIONS = [
     ("greeting", gettext_lazy("Languages and welcome"), ("languages", "welcome", "questions"), ""),
@@ -113,11 +113,11 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         (gettext("Replays"), gettext("How the bot would answer past questions today."),
          "admin:chats_replay_changelist", None),
     ]  # fmt: skip
-    return frame.show(
+    return base.show(
         page, request, bot, "quality",
         title=gettext("Quality"),
-        cards=[(title, words, f"{reverse(name)}{of_bot}", count)
-               for title, words, name, count in cards],
+        cards=[(title, text, f"{reverse(name)}{of_bot}", count)
+               for title, text, name, count in cards],
         latest=latest,
     )  # fmt: skip
 
@@ -133,17 +133,17 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         request, "admin/bots/preview.html", bot.bot_name, bot=bot,
         config=config.model_dump(mode="json"),
         language=language,
-        words=_words_of(language),
+        widget_language=_widget_language(language),
         is_before="before" in request.GET,
     )  # fmt: skip
     reply["Content-Security-Policy"] = _PREVIEW_POLICY
     return reply
 
 
-def _words_of(language: str) -> str:
+def _widget_language(language: str) -> str:
     """The language without its region if the widget has built-in texts in it; otherwise `en`."""
-    base = language.partition("-")[0]
-    return base if finders.find(f"widget/words/{base}.js") else "en"
+    code = language.partition("-")[0]
+    return code if finders.find(f"widget/translations/{code}.js") else "en"
 
 
 def _show(
@@ -155,8 +155,8 @@ def _show(
     sections: list[Any],
     **context: Any,
 ) -> HttpResponse:
-    frame.check(page, request, "train")
-    parts, done = frame.bind_forms(page, request, bot, forms)
+    base.check(page, request, "train")
+    parts, done = base.bind_forms(page, request, bot, forms)
     if done:
         return done
     preview_path = reverse("admin:bots_bot_preview", args=[bot.pk])
@@ -172,4 +172,4 @@ def _show(
         for name, title, names, template in sections
         if (shown := [parts[form_name] for form_name in names if form_name in parts]) or template
     ]
-    return frame.show(page, request, bot, active, parts=parts, **context)
+    return base.show(page, request, bot, active, parts=parts, **context)

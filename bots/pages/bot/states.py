@@ -5,7 +5,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -14,6 +13,7 @@ from bots.forms import first_day, last_day
 from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
 from bots.shapes.web_url import PageCounts
 from chatplatform.templatetags.codes import error_text
+from chatplatform.templatetags.dates import full_day
 
 # The label and color for each status of a document or website.
 _STATES: dict[str, tuple[Any, str]] = {
@@ -52,8 +52,8 @@ def label(row: Any) -> tuple[str, str]:
             return gettext("Scheduled"), "info"
         if row.valid_to and row.valid_to <= now:
             return gettext("Expired"), "warning"
-    words, color = _STATES[row.status]
-    return str(words), color
+    text, color = _STATES[row.status]
+    return str(text), color
 
 
 def details(row: Any) -> SafeString | str:
@@ -63,21 +63,21 @@ def details(row: Any) -> SafeString | str:
     if row.status == DocumentStatus.FAILED:
         parts.append(error_text(row.error_message, row.error_code))
     elif row.status == DocumentStatus.TRAINING:
-        parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_words(row))
+        parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_text(row))
     elif row.status == DocumentStatus.TRAINED:
-        parts.append(page_words(row) if isinstance(row, WebUrl) else row.warning)
+        parts.append(crawl_text(row) if isinstance(row, WebUrl) else row.warning)
     if isinstance(row, Document) and (row.valid_from or row.valid_to):
         parts.append(_validity(row))
     if getattr(row, "run_id", None):
-        parts.append(held_words(row))
+        parts.append(held_text(row))
     if isinstance(row, Document) and row.draft is not None:
-        parts.append(_change_words(row))
+        parts.append(_draft_text(row))
     return format_html_join(" · ", "{}", ((part,) for part in parts if part))
 
 
 def _validity(row: Document) -> str:
     days = first_day(row.valid_from, row.bot), last_day(row.valid_to, row.bot)
-    first, last = (date_format(day, "j M Y") if day else "" for day in days)
+    first, last = (full_day(day) if day else "" for day in days)
     if first and last:
         return gettext("Valid %(first)s to %(last)s") % {"first": first, "last": last}
     if first:
@@ -85,13 +85,13 @@ def _validity(row: Document) -> str:
     return gettext("Valid until %(day)s") % {"day": last}
 
 
-def _change_words(row: Document) -> str:
+def _draft_text(row: Document) -> str:
     if row.draft and row.draft.get("is_deleted"):
         return gettext("Not deleted yet: the bot still uses it")
     return gettext("Your changes aren't live yet: the bot still uses the old version")
 
 
-def held_words(document: Any) -> SafeString:
+def held_text(document: Any) -> SafeString:
     """A link to a document's golden run, which says whether the document is held back or still
     being tested."""
     is_held = document.run_outcome == GoldenOutcome.HELD
@@ -104,26 +104,26 @@ def held_words(document: Any) -> SafeString:
     )
 
 
-def stage_words(row: Document) -> str:
+def stage_text(row: Document) -> str:
     """The stage and percentage of a document's training; after two minutes, also the minutes it has
     taken so far."""
-    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
+    text = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
     if not is_running or took < _LONG_TRAINING:
-        return words
+        return text
     minutes = int(took.total_seconds() // 60)
     long = gettext("long document, %(minutes)s minutes so far") % {"minutes": minutes}
-    return f"{words}, {long}"
+    return f"{text}, {long}"
 
 
-def page_words(web_url: Any) -> str:
+def crawl_text(web_url: Any) -> str:
     """The pages of the latest crawl, such as "12 pages · 2 couldn't be read"."""
     counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
     good = counts["trained"] + counts["unchanged"] + counts["training"]
-    words = [ngettext("%(count)s page", "%(count)s pages", good) % {"count": good}]
+    parts = [ngettext("%(count)s page", "%(count)s pages", good) % {"count": good}]
     if counts["failed"]:
-        words.append(gettext("%(count)s couldn't be read") % {"count": counts["failed"]})
+        parts.append(gettext("%(count)s couldn't be read") % {"count": counts["failed"]})
     if counts["refused"]:
-        words.append(gettext("%(count)s skipped") % {"count": counts["refused"]})
-    return " · ".join(words)
+        parts.append(gettext("%(count)s skipped") % {"count": counts["refused"]})
+    return " · ".join(parts)

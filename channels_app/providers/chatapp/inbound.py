@@ -430,9 +430,9 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
         reason = (status.errors or [{}])[0]
         code, title = as_text(reason.get("code")), as_text(reason.get("title"))
         kind = kind_of(reason.get("code"), errors.KINDS)
-        words = f"The provider reports: {title or 'no reason given'}"
+        text = f"The provider reports: {title or 'no reason given'}"
         return events.Failure(
-            **common, message_id=status.id, kind=kind, error=f"{words} ({code})" if code else words
+            **common, message_id=status.id, kind=kind, error=f"{text} ({code})" if code else text
         )
     return origin.left_out(raw, f"status.{status.status}")
 

@@ -43,8 +43,8 @@ def error_from(
     error = as_dict(body).get("error")
     if not isinstance(error, dict):
         # Token endpoints have a different error format.
-        words = as_dict(body).get("error_message")
-        return _without_code(status, words, is_send=is_send, wait=wait)
+        text = as_dict(body).get("error_message")
+        return _without_code(status, text, is_send=is_send, wait=wait)
     code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
     kind = _SUBKINDS.get((code, subcode)) or more.get(code) or _KINDS.get(code)
     if subcode == _UNREACHABLE:
@@ -66,12 +66,12 @@ def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
 
 
 def _without_code(
-    status: int, words: Any, *, is_send: bool, wait: timedelta | None
+    status: int, text: Any, *, is_send: bool, wait: timedelta | None
 ) -> ProviderError:
     kind = kind_by_status(status, is_send=is_send)
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
-    reason = str(words)[:300] if words else f"The provider responded with {status}."
+    reason = str(text)[:300] if text else f"The provider responded with {status}."
     return ProviderError(kind, reason, wait=wait)
 
 

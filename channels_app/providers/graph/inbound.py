@@ -277,10 +277,10 @@ def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | Non
     """The item for a provider's action against an account that broke a rule, or for its end."""
     policy = event.policy_enforcement or {}
     action, reason = as_text(policy.get("action")), as_text(policy.get("reason"))
-    words = f"The provider reports: {action or 'a broken rule'}."
+    text = f"The provider reports: {action or 'a broken rule'}."
     return events.AccountTrouble(
         account_id=account_id, at=at or timezone.now(), is_over=action == "unblock",
-        reason=f"{words} {reason}".strip(), key=key_of("policy", action, at or repr(raw)),
+        reason=f"{text} {reason}".strip(), key=key_of("policy", action, at or repr(raw)),
     )  # fmt: skip
 
 

@@ -42,8 +42,8 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
         reason = f"The provider responded with {status}."
         return ProviderError(kind, reason, wait=_wait(kind, wait))
     kind = KINDS.get(code, Kind.REQUEST)
-    words = body.get("message") or body.get("error_description") or "no reason given"
-    message = str(words)[:300]
+    text = body.get("message") or body.get("error_description") or "no reason given"
+    message = str(text)[:300]
     if code == _NIGHT_CODE:
         wait = _until_morning()
     return ProviderError(

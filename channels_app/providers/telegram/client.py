@@ -29,11 +29,11 @@ def call(
         return body.get("result")
     # Descriptions may change, so only the status counts.
     error = _KINDS.get(reply.status) or kind_by_status(reply.status, is_send=is_send)
-    words = as_text(body.get("description"))[:300] or f"It responded with {reply.status}."
+    text = as_text(body.get("description"))[:300] or f"It responded with {reply.status}."
     wait = as_dict(body.get("parameters")).get("retry_after")
     seconds = min(wait, 86_400) if isinstance(wait, int) else 60
     pause = timedelta(seconds=seconds) if error == Kind.RATE else None
-    raise ProviderError(error, words, code=str(reply.status), wait=pause)
+    raise ProviderError(error, text, code=str(reply.status), wait=pause)
 
 
 def download(token: str, file_id: str) -> bytes:

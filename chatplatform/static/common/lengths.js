@@ -1,6 +1,6 @@
 /** How long a text may be. Excess is reported beside the field, because `maxlength` would silently cut pasted text. */
 import { html } from "./html.js";
-import { tn } from "./words.js";
+import { tn } from "./i18n.js";
 
 // Maximum characters of a message, and of the comment with a rating.
 export const LONGEST = 8000;

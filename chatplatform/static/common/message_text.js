@@ -13,7 +13,7 @@ const link = (href, words) =>
     : html`<a href=${href} target="_top">${words}</a>`;
 
 /** Text with its links. */
-export function Words({ text }) {
+export function PlainText({ text }) {
   return linked(text).map(({ text: words, href }) => (href ? link(href, words) : words));
 }
 

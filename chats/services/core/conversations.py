@@ -176,7 +176,7 @@ def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     may_move = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(visitor).filter(may_move).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
-    customer = customers.find_for_visitor(visitor, info)
+    customer = customers.update_or_create_for_visitor(visitor, info)
     Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
     return replace(visitor, visitor_id=customer.pk)
 

@@ -75,25 +75,27 @@ def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
         ensure_not_blocked(sender)
 
 
-def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
+def update_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
     """The customer of a chat that a visitor or the client's server opens, created if needed. If a
     customer-info field that the bot requires before a chat is missing or invalid, nothing is
     changed and 422 is raised."""
     with transaction.atomic():
         customer = (
-            find_for_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
+            update_or_create_for_visitor(by, info)
+            if by.is_public_key
+            else update_or_create(bot.client, info)
         )
         _check_answers(bot, info, known=answers(customer))
     return customer
 
 
-def find_for_visitor(caller: Principal, info: CustomerInfo) -> Customer:
+def update_or_create_for_visitor(caller: Principal, info: CustomerInfo) -> Customer:
     """The visitor's customer, updated with what the visitor entered; created if needed."""
     rows = Customer.objects.for_client(caller.client)
     known = rows.filter(pk=caller.visitor_id).first() if caller.visitor_id else None
     if known:
         return identify(known.pk, info, by_public_key=True)
-    return find_or_create(caller.client, info, by_public_key=True)
+    return update_or_create(caller.client, info, by_public_key=True)
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
@@ -113,7 +115,9 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
     return columns | known.attributes
 
 
-def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
+def update_or_create(
+    client: Client, info: CustomerInfo, *, by_public_key: bool = False
+) -> Customer:
     """Create a customer, or update the existing one with this external id."""
     self_reported = _names(info) if by_public_key else []
     given: dict[str, Any] = {
@@ -220,7 +224,7 @@ def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = Fals
     if by_public_key and not is_another:
         ensure_not_blocked(customer)
     if is_another or (is_new_id and not _set_external_id(customer, info.external_id)):
-        return find_or_create(customer.client, info, by_public_key=by_public_key)
+        return update_or_create(customer.client, info, by_public_key=by_public_key)
     return update(customer_id, info, has_new_id=is_new_id, by_public_key=by_public_key)
 
 

@@ -61,7 +61,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
     agent = _agent(key.client_id, responsible.external_id) if responsible else None
     customer = CustomerInfo(external_id=requester.external_id, name=requester.name or None)
     with transaction.atomic():
-        row = customers.find_or_create(key.client, customer)
+        row = customers.update_or_create(key.client, customer)
         chat = conversations.open_chat(
             bot,
             customer=row,

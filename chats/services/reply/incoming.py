@@ -125,7 +125,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
 
 def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversation:
     assert caller.key
-    customer = customers.find_or_create_for_chat(bot, creation.customer, by=caller)
+    customer = customers.update_or_create_for_chat(bot, creation.customer, by=caller)
     chat = conversations.open_chat(
         bot,
         customer=customer,

@@ -1,6 +1,6 @@
 /** Calls the public API with a short-lived token, for which the site's session is exchanged. */
 
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 
 const TOKEN_PATH = "/admin/desk/token/";
 const TIMEOUT_MS = 70_000; // the longest waits for a model

@@ -1,6 +1,6 @@
 /** How the bot helps an agent: suggestions, translations, receipts, corrections. */
 
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Refusal, get, post } from "./api.js";
 import { attempt, reasonOf } from "./chats.js";
 import { dispatch, read } from "./store.js";

@@ -1,6 +1,6 @@
 /** Gets the agent's attention: badge, sound, the browser's notifications. */
 
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { customerName } from "./people.js";
 import { isAway, isOwn, unnoticed } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";

@@ -1,8 +1,8 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { Rich, Words } from "../common/message_text.js";
-import { language, t } from "../common/words.js";
+import { PlainText, Rich } from "../common/message_text.js";
+import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
@@ -73,7 +73,7 @@ class Player extends Component {
 
 /** The customer's text as typed; ours as the customer sees it. Both with links. */
 function Said({ text, message: { sender, citations } }) {
-  if (sender.type === "customer") return html`<p class="said" dir="auto"><${Words} text=${text} /></p>`;
+  if (sender.type === "customer") return html`<p class="said" dir="auto"><${PlainText} text=${text} /></p>`;
   const places = new Map(citations.map(({ number }, place) => [number, place + 1]));
   return html`<div class="said rich" dir="auto"><${Rich} text=${text} places=${places} /></div>`;
 }

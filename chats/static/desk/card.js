@@ -1,7 +1,7 @@
 /** The right pane: who the customer is, and what is known about the chat. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { get } from "./api.js";
 import { summarise } from "./assist.js";

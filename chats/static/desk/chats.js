@@ -1,6 +1,6 @@
 /** An agent's actions on chats: open, take, assign, end, snooze, tag. */
 
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
 import { countSoon, fetchChat, loadFurther, onReadAgain } from "./live.js";

@@ -3,7 +3,7 @@
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { TooLong, excess } from "../common/lengths.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
 import { Sources } from "./bubble.js";

@@ -1,7 +1,7 @@
 /** The customer: their data, edited in place; whether they are blocked, or stored twice. */
 
 import { html } from "../common/html.js";
-import { msg, t } from "../common/words.js";
+import { msg, t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Refusal } from "./api.js";
 import * as chats from "./chats.js";

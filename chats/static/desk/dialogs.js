@@ -1,7 +1,7 @@
 /** Dialogs above the panes; one at a time. The browser keeps the focus inside and closes on Escape. */
 
 import { html } from "../common/html.js";
-import { language, msg, t } from "../common/words.js";
+import { language, msg, t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { get, put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";

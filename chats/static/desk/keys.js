@@ -1,6 +1,6 @@
 /** Keyboard shortcuts: one key for each action, while no field has the focus. */
 
-import { msg } from "../common/words.js";
+import { msg } from "../common/i18n.js";
 import * as chats from "./chats.js";
 import { undoLatest } from "./delayed.js";
 import { show } from "./live.js";

@@ -1,6 +1,6 @@
 /** The desk's labels for the platform's codes. */
 
-import { msg, t } from "../common/words.js";
+import { msg, t } from "../common/i18n.js";
 
 /** The words for a code; `other` is for codes that are newer than this page. */
 export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);

@@ -2,12 +2,12 @@
 
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
-import { language, t, tn } from "../common/words.js";
+import { language, t, tn } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
-import { noticeWords } from "./notices.js";
+import { noticeText } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
 import { VIEWS, isAway, rows, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
@@ -129,7 +129,7 @@ function rowProps(state, chat, notice) {
     said: lastLine(state, chat),
     found: state.query && state.list.found[chat.id] ? excerpt(textOf(state.list.found[chat.id]), state.query) : null,
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
-    called: notice ? noticeWords(state, notice) : "",
+    called: notice ? noticeText(state, notice) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
     today: midnight(state.now),
   };

@@ -1,6 +1,6 @@
 /** Keeps the desk current: the live feed, the list, the counts. */
 
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call, get, headers, post, put } from "./api.js";
 import { announce } from "./attention.js";
 import { follow } from "./event_stream.js";

@@ -1,6 +1,6 @@
 /** Notices of assignments, mentions and waiting customers: shown at once, and kept until the agent looks at them. */
 
-import { msg, t } from "../common/words.js";
+import { msg, t } from "../common/i18n.js";
 import { put } from "./api.js";
 import { call, show } from "./attention.js";
 import { customerName } from "./people.js";
@@ -16,7 +16,7 @@ const KINDS = {
 };
 
 /** A notification in words. */
-export function noticeWords(state, { kind, chat_id: id, assigned_by: by }) {
+export function noticeText(state, { kind, chat_id: id, assigned_by: by }) {
   const name = state.chats[id] ? customerName(state.chats[id]) : t("Customer");
   if (kind === "assigned" && !by) return t("{name} was assigned to you", { name });
   return t(KINDS[kind] ?? msg("Update on {name}"), { name, by: by?.name });
@@ -34,7 +34,7 @@ export async function tell(notifications, fetchChat) {
   dispatch({ type: "notified", notifications: news });
   const [{ chat_id: id, kind }] = news;
   if (document.hasFocus() && state.openId === id && state.pane !== "list") return notice(id);
-  const words = noticeWords(state, news[0]);
+  const words = noticeText(state, news[0]);
   call(id, words);
   toast(words, { open: kind === "unassigned" ? undefined : () => show(id), seconds: TOAST_SECONDS });
 }

@@ -3,7 +3,7 @@
 import { signIn } from "./api.js";
 import { Card } from "./card.js";
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Dialogs } from "./dialogs.js";
 import { CONNECTIONS, label } from "./labels.js";
 import { List } from "./list.js";

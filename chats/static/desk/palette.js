@@ -1,7 +1,7 @@
 /** The command palette, as on the site: finds conversations, views, and everything else on the site. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askSite, get } from "./api.js";
 import * as chats from "./chats.js";
@@ -16,13 +16,13 @@ const MOST = 8; // conversations
 const close = () => dispatch({ type: "dialog", dialog: null });
 
 export class Palette extends Component {
-  state = { words: "", found: [], chosen: 0 };
+  state = { query: "", found: [], chosen: 0 };
 
   write = ({ target: { value } }) => {
-    const words = value.trim();
-    this.setState({ words, chosen: 0 });
+    const query = value.trim();
+    this.setState({ query, chosen: 0 });
     clearTimeout(this.soon);
-    if (words) this.soon = setTimeout(() => this.search(words), SEARCH_AFTER_MS);
+    if (query) this.soon = setTimeout(() => this.search(query), SEARCH_AFTER_MS);
   };
 
   componentWillUnmount() {
@@ -33,20 +33,20 @@ export class Palette extends Component {
     document.getElementById(`palette-${this.state.chosen}`)?.scrollIntoView({ block: "nearest" });
   }
 
-  async search(words) {
-    const asked = [get("/ai/chats", { q: words, limit: MOST }), askSite(`/admin/search/?s=${encodeURIComponent(words)}`)];
+  async search(query) {
+    const asked = [get("/ai/chats", { q: query, limit: MOST }), askSite(`/admin/search/?s=${encodeURIComponent(query)}`)];
     const [{ items }, site] = await Promise.all(asked.map((one) => one.catch(() => ({ items: [] }))));
-    if (words !== this.state.words) return; // the agent has typed meanwhile
+    if (query !== this.state.query) return; // the agent has typed meanwhile
     this.setState({ found: [...items.map(asConversation), ...site.items.filter(isElsewhere).map(asLink)] });
   }
 
   /** The matches, with the views of the inbox first. */
   options() {
-    const { words, found } = this.state;
-    const fits = (name) => name.toLocaleLowerCase().includes(words.toLocaleLowerCase());
+    const { query, found } = this.state;
+    const fits = (name) => name.toLocaleLowerCase().includes(query.toLocaleLowerCase());
     const own = VIEWS.map((view) => ({ name: label(VIEW_NAMES, view), kind: t("View"), act: () => live.show(view) }));
     const kept = this.props.state.views.map((view) => ({ name: view.name, kind: t("View"), act: () => live.showSaved(view) }));
-    return [...[...own, ...kept].filter(({ name }) => fits(name)), ...(words ? found : [])];
+    return [...[...own, ...kept].filter(({ name }) => fits(name)), ...(query ? found : [])];
   }
 
   onKey = (event) => {
@@ -61,7 +61,7 @@ export class Palette extends Component {
     }
   };
 
-  render(_, { words, chosen }) {
+  render(_, { query, chosen }) {
     const all = this.options();
     return html`
       <input type="text" autofocus role="combobox" aria-expanded=${String(all.length > 0)} aria-controls="palette" aria-autocomplete="list"
@@ -73,7 +73,7 @@ export class Palette extends Component {
             <bdi>${option.name}</bdi> <span class="quiet">${option.kind}</span></li>
         `)}
       </ul>
-      ${words && !all.length && html`<p class="quiet" role="status">${t("No results.")}</p>`}
+      ${query && !all.length && html`<p class="quiet" role="status">${t("No results.")}</p>`}
     `;
   }
 }

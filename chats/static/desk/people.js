@@ -1,7 +1,7 @@
 /** Names, faces and places as the desk writes them. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { PRIORITY_NAMES, label } from "./labels.js";
 import { FOREVER, clock, dayAndClock, midnight, written } from "./times.js";
 

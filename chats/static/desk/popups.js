@@ -1,7 +1,7 @@
 /** Popups above the composer's buttons: ways to rewrite the text, and emoji. Arrows move, Escape closes. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { STYLES, label } from "./labels.js";

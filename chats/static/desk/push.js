@@ -1,7 +1,7 @@
 /** Push notifications: this browser notifies its agent while the inbox is closed. */
 
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { call, get, post } from "./api.js";
 import { PERSON_KEY, canPush, isPushed } from "./attention.js";

@@ -1,7 +1,7 @@
 /** Why the bot said this, and how to make it say something better. */
 
 import { html } from "../common/html.js";
-import { language, t } from "../common/words.js";
+import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { Refusal, Unreachable } from "./api.js";
 import { correct, questionOf } from "./assist.js";

@@ -1,7 +1,7 @@
 /** Saved replies: a person's own, and shared ones, which only admins and owners change. */
 
 import { html } from "../common/html.js";
-import { language, t } from "../common/words.js";
+import { language, t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Refusal, Unreachable, call, post, put } from "./api.js";
 import { report } from "./chats.js";

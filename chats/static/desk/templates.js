@@ -1,7 +1,7 @@
 /** An approved template of chatapp: chosen, filled in, and sent at any time, even after the reply window has closed. */
 
 import { html } from "../common/html.js";
-import { msg, t } from "../common/words.js";
+import { msg, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import { open, reasonOf } from "./chats.js";

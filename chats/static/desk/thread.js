@@ -2,7 +2,7 @@
 
 import { followEnd } from "../common/end.js";
 import { html } from "../common/html.js";
-import { t } from "../common/words.js";
+import { t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";

@@ -1,7 +1,7 @@
 /** Times as people read them, in the language of the desk. */
 
 
-import { language, msg, t } from "../common/words.js";
+import { language, msg, t } from "../common/i18n.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

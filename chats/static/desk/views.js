@@ -1,14 +1,14 @@
 /** The notifications, and which conversations the list shows: filters and saved views. */
 
 import { html } from "../common/html.js";
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { Refusal, get, put } from "./api.js";
 import * as chats from "./chats.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, label } from "./labels.js";
 import * as live from "./live.js";
-import { noticeWords } from "./notices.js";
+import { noticeText } from "./notices.js";
 import { isAway, isByUrgency, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, day, languageName, span } from "./times.js";
@@ -63,7 +63,7 @@ export class Notifications extends Component {
       <ul class="choices notices">
         ${notifications.map((one) => html`
           <li key=${one.id}><button type="button" class=${one.is_read ? "" : "unread"} onClick=${open(one.chat_id)}>
-            <bdi>${noticeWords(state, one)}</bdi>${!one.is_read && html`<span class="hidden"> (${t("unread")})</span>`}
+            <bdi>${noticeText(state, one)}</bdi>${!one.is_read && html`<span class="hidden"> (${t("unread")})</span>`}
             <span class="quiet">${day(one.created_at, now)} ${clock(one.created_at)}</span></button></li>
         `)}
       </ul>

@@ -1,7 +1,7 @@
 /** The widget: reads which bot it belongs to, asks the page for its size and place, and draws the state. */
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { render } from "../vendor/preact.js";
 import { createApi } from "./api.js";
 import { createAttention } from "./attention.js";
@@ -70,7 +70,7 @@ function Launcher({ state }) {
   return html`
     ${state.teaser &&
     html`<div class="teaser">
-      <button class="words" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
+      <button class="text" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
       <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
     </div>`}
     <button class="launcher" id="launcher" aria-label=${label} aria-expanded="false" onClick=${actions.show}>

@@ -1,5 +1,5 @@
 /** Notifies a visitor who is looking elsewhere, and tells the page what happened, but never what was said. */
-import { tn } from "../common/words.js";
+import { tn } from "../common/i18n.js";
 import { isFromUs, isNew, unread } from "./store.js";
 
 const NOTES = [[659, 0], [880, 0.12]]; // hertz, seconds

@@ -1,6 +1,6 @@
 /** A visitor's actions: opens a chat, writes, waits, ends, rates. The store has the results. */
 import { excess, LONGEST_COMMENT } from "../common/lengths.js";
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
 import { at, isAwaited, isRetold, lastWords, NO_DRAFTS } from "./store.js";

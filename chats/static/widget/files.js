@@ -1,6 +1,6 @@
 /** Checks files that the visitor attaches, so that one that would be refused is reported at once. The server checks
 again, and knows the same types (`chats/services/core/attachments.py`). */
-import { t, tn } from "../common/words.js";
+import { t, tn } from "../common/i18n.js";
 const HEAD = 4096; // bytes
 // How the accepted types begin, and where.
 const STARTS = [

@@ -1854,7 +1854,7 @@ class Client(Core):
     def send_chatapp_message(
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Send a message to a customer who has written to the bot's number."""
+        """Send a message to a customer who has written to the bot's account."""
         result: types.Message = self.call("POST", "/chatapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 

@@ -1,8 +1,8 @@
 """`manage.py reindex [--fit] [--client CODE]`: encode passages without vectors of their client's
 encoder.
 
-With --fit, the gates of remote encoders are fitted first, and the gate of the operator's encoder is
-printed.
+With --fit, the confidence weights of remote encoders are fitted first, and those of the operator's
+encoder are printed.
 """
 
 import json
@@ -27,7 +27,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--client", help="the client's code; left out: all clients")
-        parser.add_argument("--fit", action="store_true", help="fit the gates of remote encoders")
+        fit_help = "fit the confidence weights of remote encoders"
+        parser.add_argument("--fit", action="store_true", help=fit_help)
 
     def handle(self, *args: Any, **options: Any) -> None:
         code = options["client"]
@@ -50,9 +51,9 @@ class Command(BaseCommand):
             self._show(row.client.code, encoders.of_row(row))
         operators = encoders.of_operator() if is_for_all else None
         if operators:
-            gate = confidence_fitting.fit(operators)
-            self._show("the operator's", replace(operators, gate=gate))
-            self.stdout.write(f"EMBEDDING_GATE={json.dumps(gate)}")
+            weights = confidence_fitting.fit(operators)
+            self._show("the operator's", replace(operators, confidence_weights=weights))
+            self.stdout.write(f"EMBEDDING_GATE={json.dumps(weights)}")
 
     def _show(self, whose: str, encoder: RemoteEncoder) -> None:
         right, false = confidence_fitting.measure(encoder)

@@ -14,7 +14,7 @@ from unfold.widgets import INPUT_CLASSES
 
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm, Setting
-from identity.pages.settings.frame import ConfigForm, Part, own_client, show, submitted_values
+from identity.pages.settings.base import ConfigForm, Part, own_client, show, submitted_values
 from identity.pages.settings.week_field import END_OF_DAY, MIDNIGHT, WeekField
 from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots

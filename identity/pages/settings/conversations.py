@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.forms import Setting
 from identity.models import AssignStrategy
-from identity.pages.settings.frame import ConfigForm, linked, show_config
+from identity.pages.settings.base import ConfigForm, linked, show_config
 
 _REPHRASE_CHOICES: list[tuple[Any, Any]] = [
     ("", gettext_lazy("In website chat and messaging apps")),

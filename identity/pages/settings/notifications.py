@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from chatplatform.admin_base import viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
-from identity.pages.settings.frame import (
+from identity.pages.settings.base import (
     ConfigForm,
     Part,
     linked,

@@ -16,7 +16,7 @@ from chatplatform import ids
 from chatplatform.admin_base import ADMINS, EVERYBODY, viewer
 from chatplatform.forms import ServiceForm
 from identity.models import Client, CreditOrder, Plan, Subscription
-from identity.pages.settings.frame import Part, own_client, show, submitted_values
+from identity.pages.settings.base import Part, own_client, show, submitted_values
 from identity.services import credit_forecast, credit_orders
 from identity.shapes.clients import TopUpAmount
 
@@ -102,9 +102,9 @@ def _shown(client: Client) -> dict[str, Any]:
 
 
 def _labels(packs: dict[str, str]) -> list[tuple[Any, str]]:
-    words = gettext("{amount} credits · {price}")
+    text = gettext("{amount} credits · {price}")
     return [
-        (amount, words.format(amount=_number(int(amount)), price=price))
+        (amount, text.format(amount=_number(int(amount)), price=price))
         for amount, price in packs.items()
     ]
 

@@ -10,7 +10,7 @@ from chatplatform.admin_base import viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from identity.models import SignInProvider, User
-from identity.pages.settings.frame import Part, own_client, show, submitted_values
+from identity.pages.settings.base import Part, own_client, show, submitted_values
 from identity.pages.sign_in_providers import ProviderForm
 from identity.services import sign_in_providers
 from identity.shapes.sign_in_providers import SignInProviderDto

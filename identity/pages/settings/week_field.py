@@ -120,8 +120,8 @@ class WeekField(forms.Field):
         for entry in value.hours:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]
             if not opens or not closes or opens == closes:
-                words = gettext("{day}: enter both an opening and a closing time.")
-                raise forms.ValidationError(words.format(day=WEEKDAYS[day]))
+                text = gettext("{day}: enter both an opening and a closing time.")
+                raise forms.ValidationError(text.format(day=WEEKDAYS[day]))
             if closes > opens:
                 entries.append(entry)
                 continue

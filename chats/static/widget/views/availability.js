@@ -1,6 +1,6 @@
 /** Shown if nobody answers at once: when somebody is available, and how the answer reaches a visitor who has left. */
 import { html } from "../../common/html.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 
 const DAY = 24 * 3600 * 1000; // milliseconds
 const UNITS = [["minute", 1, 90], ["hour", 60, 36 * 60], ["day", 24 * 60, Infinity]];

@@ -1,8 +1,8 @@
 /** Before a chat: the terms, and the form that asks who the visitor is. */
 import { html } from "../../common/html.js";
-import { msg, t } from "../../common/words.js";
+import { msg, t } from "../../common/i18n.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
-import { Words } from "../../common/message_text.js";
+import { PlainText } from "../../common/message_text.js";
 
 // Values that the server certainly refuses (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /(\p{Nd}\D*){6}/u };
@@ -16,7 +16,7 @@ export function Terms({ terms, onAgree }) {
   return html`<section class="before">
     <h2>${t("Before we start")}</h2>
     <div class="terms" tabindex="0" role="region" aria-label=${t("Before we start")}>
-      <p class="words" dir="auto"><${Words} text=${terms} /></p>
+      <p class="text" dir="auto"><${PlainText} text=${terms} /></p>
     </div>
     <button class="main" ref=${button} onClick=${onAgree}>${t("I agree")}</button>
   </section>`;

@@ -2,7 +2,7 @@
 import { isComposing } from "../../common/composing.js";
 import { html } from "../../common/html.js";
 import { TooLong } from "../../common/lengths.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 

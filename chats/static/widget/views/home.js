@@ -1,6 +1,6 @@
 /** The start screen: how soon somebody answers, earlier chats, and sample questions. */
 import { html } from "../../common/html.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { lastWords } from "../store.js";
 import { howSoon, whenThere } from "./availability.js";
 

@@ -1,10 +1,10 @@
 /** A message, and an answer while it is being written. Text of people is shown as text, never as markup. */
 import { html } from "../../common/html.js";
 import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-import { raised, Rich, Words } from "../../common/message_text.js";
+import { PlainText, raised, Rich } from "../../common/message_text.js";
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
@@ -42,8 +42,8 @@ function Piece({ piece, isOurs, places, onChoose }) {
   return html`
     ${text &&
     (isOurs
-      ? html`<div class="words" dir="auto"><${Rich} text=${text} places=${places} /></div>`
-      : html`<p class="words" dir="auto"><${Words} text=${text} /></p>`)}
+      ? html`<div class="text" dir="auto"><${Rich} text=${text} places=${places} /></div>`
+      : html`<p class="text" dir="auto"><${PlainText} text=${text} /></p>`)}
     ${piece.options && html`<${Options} options=${piece.options} onChoose=${onChoose} />`}
   `;
 }
@@ -136,7 +136,7 @@ export function Waiting({ item }) {
   const names = item.files.map((file) => file.name).join(", ");
   return html`<li class="message customer waiting">
     <p class="by">${t("You")} <span>${t("Sending…")}</span></p>
-    <div class="bubble"><p class="words" dir="auto">${item.text || names}</p></div>
+    <div class="bubble"><p class="text" dir="auto">${item.text || names}</p></div>
   </li>`;
 }
 
@@ -146,7 +146,7 @@ export function Draft({ text, name, by = "bot" }) {
     <p class="by"><bdi>${name}</bdi></p>
     <div class="bubble">
       ${text
-        ? html`<div class="words" dir="auto" aria-hidden="true"><${Rich} text=${text} /></div>`
+        ? html`<div class="text" dir="auto" aria-hidden="true"><${Rich} text=${text} /></div>`
         : html`<p class="dots" role="img" aria-label=${t("{name} is typing", { name })}><i></i><i></i><i></i></p>`}
     </div>
   </li>`;

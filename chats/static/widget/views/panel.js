@@ -2,7 +2,7 @@
 import { isComposing } from "../../common/composing.js";
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
-import { t } from "../../common/words.js";
+import { t } from "../../common/i18n.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before_chat.js";
@@ -148,7 +148,7 @@ function Talk({ state, actions, locale }) {
     <div class="log" ref=${log} tabindex="0" role="region" aria-label=${config.bot_name}>
       <ol aria-live="polite" aria-relevant="additions">
         ${greets &&
-        html`<li class="message bot"><div class="bubble"><div class="words" dir="auto"><${Rich} text=${config.welcome_message} /></div></div></li>`}
+        html`<li class="message bot"><div class="bubble"><div class="text" dir="auto"><${Rich} text=${config.welcome_message} /></div></div></li>`}
         ${messages.map(
           (message, at) => html`<${Message}
             key=${message.id} message=${message} language=${chat?.language} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}

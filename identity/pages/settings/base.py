@@ -42,8 +42,8 @@ class Part:
         return self.button is SAVE
 
 
-def _linked(words: Any, title: Any, name: str) -> SafeString:
-    return format_html('{} <a class="underline" href="{}">{}</a>', words, reverse(name), title)
+def _linked(text: Any, title: Any, name: str) -> SafeString:
+    return format_html('{} <a class="underline" href="{}">{}</a>', text, reverse(name), title)
 
 
 # Returns a lazy help text that ends with a link to another page.

@@ -13,7 +13,7 @@ from bots.forms import BotForm
 from bots.models import Bot, Document, SampleQuestion
 from bots.services import prompt_versions
 from chatplatform.admin_base import TenantAdmin, viewer
-from identity.pages.settings.frame import Part, are_saved_together, carry_out, submitted_values
+from identity.pages.settings.base import Part, are_saved_together, carry_out, submitted_values
 
 
 def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:

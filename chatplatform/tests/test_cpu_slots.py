@@ -59,7 +59,7 @@ def computing(work):
     computing.end()
 
 
-def test_the_jobs_of_one_client_take_turns_and_those_of_others_do_not_wait_for_them(computing):
+def test_one_job_of_a_client_computes_at_a_time_and_those_of_others_do_not_wait_for_them(computing):
     for number in range(5):
         computing.start(CLIENT, number)
     computing.wait_for(1)

@@ -1,4 +1,4 @@
-/** The page's words. Scripts contain the English ones; a catalogue that the page loads first translates them. */
+/** The texts of the page. Scripts contain them in English; a catalogue that the page loads first translates them. */
 
 const { texts = {}, plural } = globalThis.catalogue ?? {};
 

@@ -89,9 +89,9 @@ def entered_dates(
 def problems(exc: ValidationError | ApiError) -> list[str]:
     """The reasons why a report is refused, with the fields' labels instead of their names."""
     reasons = []
-    for place, words in refusals(exc):
+    for place, message in refusals(exc):
         field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
-        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), gettext(words))
+        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), gettext(message))
         reasons.append(f"{field}: {text}" if field else text)
     return reasons
 

@@ -33,12 +33,12 @@ from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub
 from chatplatform.observing import metrics
 from chatplatform.sql import execute, fetch_row, fetch_rows
-from webhooks import delivery
-from webhooks.delivery import DeliveryRequest, Outcome
+from webhooks import transport
 from webhooks.models import WebhookConfig
 from webhooks.services import circuit_breaker
 from webhooks.services.events import DELIVERIES
 from webhooks.shapes.webhook import event_id
+from webhooks.transport import DeliveryRequest, Outcome
 
 log = logging.getLogger(__name__)
 # The maximum number of requests in flight per healthy endpoint, not counting tests.
@@ -324,7 +324,7 @@ class Dispatcher:
 
     def _start(self, request: DeliveryRequest) -> None:
         pool = self._test_pool if request.is_test else self._pool
-        future = pool.submit(delivery.send, request, self._client(request))
+        future = pool.submit(transport.send, request, self._client(request))
         self._in_flight[future] = request
         future.add_done_callback(lambda _: self.woken.set())
 
@@ -405,7 +405,7 @@ def _without_exhausted(rows: list[Any]) -> list[Any]:
     interrupted = [row for row in rows if row[8]]
     if not interrupted:
         return rows
-    exhausted = [row[0] for row in interrupted if row[3] - row[4] > len(delivery.RETRY_DELAYS)]
+    exhausted = [row[0] for row in interrupted if row[3] - row[4] > len(transport.RETRY_DELAYS)]
     with connection.cursor() as cursor:
         cursor.execute(_RECORD_INTERRUPTED, [[row[0] for row in interrupted]])
         cursor.execute(_GIVE_UP, [exhausted])
@@ -456,4 +456,4 @@ def _outcome(future: "Future[Outcome]") -> Outcome:
         return future.result()
     # A failure on our side is retried like any other.
     log.error("a delivery could not be attempted", exc_info=future.exception())
-    return Outcome(delivery.Fault.INTERRUPTED)
+    return Outcome(transport.Fault.INTERRUPTED)

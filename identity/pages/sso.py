@@ -13,7 +13,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, posts_call_out
 from chatplatform.api.request_context import current_address
 from identity.pages.mailed_links import sign_out_first
-from identity.services import provider_sign_in, sign_in_providers, site_sessions
+from identity.services import sign_in_providers, site_sessions, sso
 
 
 @posts_call_out
@@ -35,7 +35,7 @@ def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
         page.form_targets = f" https: {_origin(row.issuer)}"
         return cast(HttpResponse, page)
     session: Any = request.session
-    start = functools.partial(provider_sign_in.start, session, row, address=current_address())
+    start = functools.partial(sso.start, session, row, address=current_address())
     return _response(request, lambda: redirect(start()))
 
 
@@ -43,12 +43,12 @@ def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
 def callback(site: Any, request: HttpRequest) -> HttpResponse:
     """Signs in a person whom the provider has redirected back."""
     session: Any = request.session
-    refusal = sign_out_first(site, request) if provider_sign_in.is_pending(session) else None
+    refusal = sign_out_first(site, request) if sso.is_pending(session) else None
     if refusal:
         return refusal
 
     def enter() -> HttpResponse:
-        user = provider_sign_in.finish(session, request.GET.dict())
+        user = sso.finish(session, request.GET.dict())
         site_sessions.begin(request, user)
         return redirect("admin:index")
 

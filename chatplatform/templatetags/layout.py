@@ -1,4 +1,4 @@
-"""Template tags for the frame of a page: tabs, titles, and the simulator's URL."""
+"""Template tags for the layout of a page: tabs, titles, and the simulator's URL."""
 
 from typing import Any
 
