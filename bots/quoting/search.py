@@ -450,7 +450,9 @@ class Index:
         preferred = replacement[0] if replacement else None
         is_folded = words is self._folded
         features = self._features(near, found, language, folded=is_folded, replacement=replacement)
-        confidence = _confidence(features, self._encoder.confidence_weights, has_vectors=has_vectors)
+        confidence = _confidence(
+            features, self._encoder.confidence_weights, has_vectors=has_vectors
+        )
         chosen = [written] if written is not None else self._chosen(scores, limit)
         if preferred is not None and written is None:
             chosen = [preferred, *(number for number in chosen if number != preferred)]

@@ -248,6 +248,4 @@ class CustomerAdmin(ListsWithoutPreviews):
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)
-        run_each(
-            request, rows, lambda row: erasing.request(Principal(row.client, user=by), row.pk)
-        )
+        run_each(request, rows, lambda row: erasing.request(Principal(row.client, user=by), row.pk))

@@ -51,7 +51,7 @@ def calling(name, **arguments):
 
 
 def may_write(person):
-    issued = tokens.issue(person.user, asked="mcp:write other")
+    issued = tokens.issue(person.user, scope="mcp:write other")
     assert issued.scope == f"{person.user.role} mcp:write"
     return {"Authorization": f"Bearer {issued.access_token}"}
 
@@ -159,7 +159,7 @@ def test_an_agent_reads_and_replies(use, ann, ben, bot, cara):
 
 def test_a_refreshed_token_keeps_the_scope_of_its_sign_in_and_gets_no_other(use, ann):
     def refreshed(token, scope=""):
-        return tokens.rotate(token.refresh_token, asked=scope)
+        return tokens.rotate(token.refresh_token, scope=scope)
 
     def may_reply(token):
         return "reply_as_agent" in use({"Authorization": f"Bearer {token.access_token}"}, names)
@@ -167,7 +167,7 @@ def test_a_refreshed_token_keeps_the_scope_of_its_sign_in_and_gets_no_other(use,
     plain = refreshed(tokens.issue(ann.user), "mcp:write")
     assert plain.scope == "owner"
     assert not may_reply(plain)
-    kept = refreshed(refreshed(tokens.issue(ann.user, asked="mcp:write")))
+    kept = refreshed(refreshed(tokens.issue(ann.user, scope="mcp:write")))
     assert kept.scope == "owner mcp:write"
     assert may_reply(kept)
     narrower = refreshed(kept, "owner")
