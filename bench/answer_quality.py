@@ -35,10 +35,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 from bots.ingest import chunking, extraction  # noqa: E402
 from bots.language import detection, embedding, intents  # noqa: E402
 from bots.language.normalization import fold  # noqa: E402
-from bots.quoting import question_splitting, quotation, search  # noqa: E402
+from bots.search import answer_extraction, hybrid_index, question_splitting  # noqa: E402
 
 SETS = ROOT / "bench" / "answers"
-THRESHOLD = search.DEFAULT_THRESHOLD
+THRESHOLD = hybrid_index.DEFAULT_THRESHOLD
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -113,15 +113,15 @@ class Vectors:
         return np.frombuffer(row[0], np.float32)
 
 
-def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
+def index_of(files: dict[str, Path], vectors: Vectors) -> hybrid_index.Index:
     """The index of a bot that was trained with these files."""
-    chunks: list[search.IndexedChunk] = []
+    chunks: list[hybrid_index.IndexedChunk] = []
     for number, (name, path) in enumerate(files.items()):
         extracted = extraction.extract(path, file_name=path.name)
         for piece in chunking.chunk(extracted):
             rows = vectors.of([piece.embedded, *piece.sentences])
             chunks.append(
-                search.IndexedChunk(
+                hybrid_index.IndexedChunk(
                     id=len(chunks),
                     document_id=number,
                     title=name,
@@ -135,13 +135,13 @@ def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
                     sentence_vectors=rows[1:],
                 )  # fmt: skip
             )
-    return search.Index(chunks)
+    return hybrid_index.Index(chunks)
 
 
 class Bot:
     """A bot that answers in one language."""
 
-    def __init__(self, index: search.Index, code: str) -> None:
+    def __init__(self, index: hybrid_index.Index, code: str) -> None:
         self.index, self.code, self.seconds = index, code, []
         # The length of each reply.
         self.words: list[int] = []
@@ -155,7 +155,7 @@ class Bot:
             topics=[before] if before else [],
             threshold=THRESHOLD,
         )
-        reply = quotation.extract_all(parts, language=spoken, threshold=THRESHOLD)
+        reply = answer_extraction.extract_all(parts, language=spoken, threshold=THRESHOLD)
         self.seconds.append(time.perf_counter() - started)
         self.words += [chunking.count_words(reply.text)] if reply else []
         return reply
@@ -163,10 +163,10 @@ class Bot:
 
 def lengths(words: list[int]) -> str:
     """How long replies are, in words."""
-    long = sum(count > quotation.MAX_WORDS for count in words)
+    long = sum(count > answer_extraction.MAX_WORDS for count in words)
     return (
         f"p50 {sorted(words)[len(words) // 2]} words"
-        f" | above {quotation.MAX_WORDS}: {100 * long / len(words):.0f} %"
+        f" | above {answer_extraction.MAX_WORDS}: {100 * long / len(words):.0f} %"
     )
 
 
@@ -354,7 +354,7 @@ LAYOUTS: dict[str, Callable[[list[str]], str]] = {
 
 def measure_near_topic(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
     """Questions in ten languages near the topic of English texts with short facts."""
-    examples = Path(search.__file__).with_name("confidence_examples.toml")
+    examples = Path(hybrid_index.__file__).with_name("confidence_examples.toml")
     companies = tomllib.loads(examples.read_text("utf-8"))["companies"]
     companies = companies[2:] if is_held_out else companies[:2]
     for layout, written in LAYOUTS.items():
@@ -409,7 +409,10 @@ def measure_corrected(table: Table, vectors: Vectors, *, is_held_out: bool) -> N
             _piece(len(facts) + n, code, question, answer, vectors, is_pair=True)
             for n, (question, answer, _) in enumerate(corrected)
         ]
-        bot, before = Bot(search.Index([*facts, *pairs]), code), Bot(search.Index(facts), code)
+        bot, before = (
+            Bot(hybrid_index.Index([*facts, *pairs]), code),
+            Bot(hybrid_index.Index(facts), code),
+        )
         asked = [
             (question, answer)
             for _, answer, others in half(corrected, is_held_out=is_held_out)
@@ -445,17 +448,17 @@ def measure_corrected(table: Table, vectors: Vectors, *, is_held_out: bool) -> N
         )
 
 
-def _without(pieces: Sequence[search.IndexedChunk], document_id: int) -> search.Index:
-    return search.Index([piece for piece in pieces if piece.document_id != document_id])
+def _without(pieces: Sequence[hybrid_index.IndexedChunk], document_id: int) -> hybrid_index.Index:
+    return hybrid_index.Index([piece for piece in pieces if piece.document_id != document_id])
 
 
 def _piece(
     number: int, code: str, heading: str, text: str, vectors: Vectors, *, is_pair: bool = False
-) -> search.IndexedChunk:
+) -> hybrid_index.IndexedChunk:
     """A text of one passage, or a question with its answer, as training stores it."""
     sentences = tuple(re.split(r"(?<=\.) ", text))
     made = vectors.of([chunking.embedded(heading, text), *([] if is_pair else sentences)])
-    return search.IndexedChunk(
+    return hybrid_index.IndexedChunk(
         id=number,
         document_id=number,
         title=heading,

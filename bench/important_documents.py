@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bots.ingest import chunking, extraction
 from bots.language import embedding
-from bots.quoting import quotation, search
+from bots.search import answer_extraction, hybrid_index
 
 BRANCHES = [
     "Harbour", "Old Mill", "Station", "Riverside", "Cathedral", "Market Hall", "University",
@@ -316,9 +316,9 @@ def notices(branches: int) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield f"Notice: {TOPICS[number].title.lower()}, {branch}", text, questions
 
 
-def corpus(documents: int) -> tuple[search.Index, list[Question]]:
+def corpus(documents: int) -> tuple[hybrid_index.Index, list[Question]]:
     """An index of `documents` routine texts and ten important ones, and the questions."""
-    chunks: list[search.IndexedChunk] = []
+    chunks: list[hybrid_index.IndexedChunk] = []
     questions: list[Question] = []
     for document_id, (title, text) in enumerate(routine(documents)):
         chunks += passages(title, text, document_id, is_important=False)
@@ -331,12 +331,12 @@ def corpus(documents: int) -> tuple[search.Index, list[Question]]:
     for number, (title, text, asked_in) in enumerate(notices(branches)):
         chunks += passages(title, text, 10_000 + number, is_important=True)
         questions += [Question(wording, 10_000 + number, True) for wording in asked_in]
-    return search.Index(chunks), questions
+    return hybrid_index.Index(chunks), questions
 
 
 def passages(
     title: str, text: str, document_id: int, *, is_important: bool
-) -> Iterator[search.IndexedChunk]:
+) -> Iterator[hybrid_index.IndexedChunk]:
     """A document's passages, as training reads, chunks and encodes them."""
     with tempfile.NamedTemporaryFile(suffix=".md") as file:
         file.write(f"# {title}\n\n{text}\n".encode())
@@ -345,7 +345,7 @@ def passages(
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
         assert vectors is not None, "this machine has no encoder"
-        yield search.IndexedChunk(
+        yield hybrid_index.IndexedChunk(
             id=document_id * 100 + piece.position,
             document_id=document_id,
             title=extracted.title,
@@ -375,7 +375,7 @@ class Figures:
     questions: int
 
 
-def measure(index: search.Index, questions: list[Question]) -> Figures:
+def measure(index: hybrid_index.Index, questions: list[Question]) -> Figures:
     # For each question: its document's id, the ids read, and the ids cited.
     important, routine = (
         [(row.document_id, *_ask(index, row.text)) for row in questions if row.is_important == kind]
@@ -393,11 +393,11 @@ def measure(index: search.Index, questions: list[Question]) -> Figures:
     )
 
 
-def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
+def _ask(index: hybrid_index.Index, text: str) -> tuple[set[int], list[int]]:
     """The documents that the engine reads, and those that its answer cites, in order."""
     result = index.search(text, language="en")
-    reply = quotation.extract(
-        text, language="en", result=result, threshold=search.DEFAULT_THRESHOLD
+    reply = answer_extraction.extract(
+        text, language="en", result=result, threshold=hybrid_index.DEFAULT_THRESHOLD
     )
     read = {hit.chunk.document_id for hit in result.hits}
     return read, [cited.document_id for cited in reply.citations] if reply else []

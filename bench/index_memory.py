@@ -22,7 +22,7 @@ import django
 django.setup()
 
 from bots.language import embedding  # noqa: E402
-from bots.quoting import search  # noqa: E402
+from bots.search import hybrid_index  # noqa: E402
 from bots.services import retrieval  # noqa: E402
 from chatplatform import celery  # noqa: E402
 
@@ -38,12 +38,12 @@ def shown(step: str) -> None:
     print(f"| {step} | {pages * resource.getpagesize() / 1e6:.0f} MB |")
 
 
-def bot(passages: search.Index, count: int, chance: random.Random) -> search.Index:
+def bot(passages: hybrid_index.Index, count: int, chance: random.Random) -> hybrid_index.Index:
     """The index of a bot with `count` random passages, copied so that bots share no memory."""
     chosen = chance.choices(passages.chunks, k=count)
-    return search.Index(
+    return hybrid_index.Index(
         [
-            search.IndexedChunk(
+            hybrid_index.IndexedChunk(
                 id=number,
                 document_id=chunk.document_id,
                 title=chunk.title,

@@ -32,7 +32,7 @@ from django.db import connection, transaction  # noqa: E402
 
 from bots.language import embedding  # noqa: E402
 from bots.models import Bot, Chunk, Document  # noqa: E402
-from bots.quoting import search  # noqa: E402
+from bots.search import hybrid_index  # noqa: E402
 from bots.services import large_bots  # noqa: E402
 from identity.models import Client, ClientConfig  # noqa: E402
 
@@ -49,12 +49,12 @@ ROW = np.dtype(
 COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 
 
-def texts() -> list[search.IndexedChunk]:
+def texts() -> list[hybrid_index.IndexedChunk]:
     with tempfile.TemporaryDirectory() as folder:
         return list(answers.index_of(answers.texts(Path(folder)), answers.Vectors()).chunks)
 
 
-def learnt(pieces: Sequence[search.IndexedChunk], code: str) -> Bot:
+def learnt(pieces: Sequence[hybrid_index.IndexedChunk], code: str) -> Bot:
     """A bot of a client of its own, trained with the original texts."""
     client = Client.objects.create(name="Bench", code=code)
     ClientConfig.objects.create(client=client)

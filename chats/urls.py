@@ -3,6 +3,8 @@
 from django.urls import path
 
 from chats.views import widget_pages
+from chats.views.automated_messages import AutomatedMessagesViewSet
+from chats.views.bot_evaluation import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
@@ -16,8 +18,6 @@ from chats.views.desk import (
     PushViewSet,
     SavedReplyViewSet,
 )
-from chats.views.platform_messages import PlatformMessagesViewSet
-from chats.views.quality import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view
@@ -28,7 +28,7 @@ saved_replies = SavedReplyViewSet.as_view
 views = DeskViewViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
-platform_messages = PlatformMessagesViewSet.as_view({"get": "retrieve", "put": "update"})
+automated_messages = AutomatedMessagesViewSet.as_view({"get": "retrieve", "put": "update"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
@@ -171,7 +171,7 @@ urlpatterns = [
     path("ai/translate", ClientLanguageViewSet.as_view({"post": "translate_old"})),
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
     # config
-    path("config/<int:client_id>/words", platform_messages),
+    path("config/<int:client_id>/words", automated_messages),
     # messaging (the specification spells its paths this way)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>", messaging({"get": "retrieve"})),

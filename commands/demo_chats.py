@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from bots.engine.extractive import ExtractiveEngine
 from bots.models import Bot
-from bots.quoting import question_splitting
+from bots.search import question_splitting
 from bots.services import answer_preview, fallback_suggestions
 from bots.services.answers import Unanswered
 from chats.models import (

@@ -7,7 +7,7 @@ from bots.engine import Capability
 from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, EngineUnavailable, Question, Recording, Refused
-from bots.quoting.quotation import extract_all
+from bots.search.answer_extraction import extract_all
 
 
 class ExtractiveEngine:

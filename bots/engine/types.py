@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bots.ingest.image_reencoding import Picture
-from bots.quoting.question_splitting import Part
-from bots.quoting.quotation import Citation, section_of
+from bots.search.answer_extraction import Citation, section_of
+from bots.search.question_splitting import Part
 
 # The maximum number of characters of a passage that a citation shows.
 MAX_CITED_CHARS = 500

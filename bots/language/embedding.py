@@ -160,7 +160,7 @@ class Weights(NamedTuple):
 class ConfidenceWeights(NamedTuple):
     """An encoder's weights for few passages, many passages, and a passage in another language.
 
-    `manage.py reindex --fit` fits them (`bots/quoting/confidence_fitting.py`).
+    `manage.py reindex --fit` fits them (`bots/search/confidence_calibration.py`).
     """
 
     few: Weights

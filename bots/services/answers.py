@@ -31,10 +31,10 @@ from bots.engine.types import (
 from bots.ingest.image_reencoding import Picture
 from bots.language import intents
 from bots.models import Approval, Bot, Prompt
-from bots.quoting import question_splitting
-from bots.quoting.question_splitting import Part
-from bots.quoting.quotation import Citation
-from bots.quoting.search import LIKELY_FOREIGN, Hit, SearchResult
+from bots.search import question_splitting
+from bots.search.answer_extraction import Citation
+from bots.search.hybrid_index import LIKELY_FOREIGN, Hit, SearchResult
+from bots.search.question_splitting import Part
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, ProcedureChosen

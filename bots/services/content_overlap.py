@@ -2,7 +2,7 @@
 
 from bots.language.normalization import tokens
 from bots.models import Document
-from bots.quoting.search import IndexedChunk
+from bots.search.hybrid_index import IndexedChunk
 from bots.services import answer_preview, chat_hooks, retrieval
 
 # A passage that contains at least this share of an answer's words counts as saying the same.

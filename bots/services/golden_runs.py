@@ -20,7 +20,7 @@ from bots.models import (
     GoldenStatus,
     Prompt,
 )
-from bots.quoting import question_splitting
+from bots.search import question_splitting
 from bots.services import (
     answer_preview,
     answers,

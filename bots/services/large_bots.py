@@ -21,8 +21,8 @@ from bots.language import embedding
 from bots.language.embedding import SearchEncoder, Vectors
 from bots.language.normalization import fold, tokens
 from bots.models import Chunk, Document, DocumentStage
-from bots.quoting.search import Index, IndexedChunk, SearchResult, words_of
-from bots.quoting.word_index import STOP
+from bots.search.bm25_index import STOP
+from bots.search.hybrid_index import Index, IndexedChunk, SearchResult, words_of
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 from chatplatform.sql import execute, fetch_row, fetch_rows

@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 from bots.ingest.chunking import embedded
 from bots.language.embedding import EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, DocumentSource, DocumentStatus, LanguageModel
-from bots.quoting import confidence_fitting
+from bots.search import confidence_calibration
 from bots.services import bots, document_embedding, encoders, large_bots
 from chatplatform import jobs
 
@@ -101,7 +101,7 @@ def _switch_encoder(client_id: int, encoder: SearchEncoder) -> None:
 
 def fit(row: LanguageModel) -> None:
     """Fit and store the confidence weights of a client's encoder. Raises EncoderDown."""
-    weights = confidence_fitting.fit(encoders.of_row(row))
+    weights = confidence_calibration.fit(encoders.of_row(row))
     with jobs.commit():
         same = encoders.own(row.client_id).filter(base_url=row.base_url, model=row.model)
         same.update(gate=weights)

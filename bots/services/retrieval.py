@@ -12,9 +12,9 @@ from django.db.models import Min, Q
 from bots.engine.types import Snippet
 from bots.ingest import chunking
 from bots.models import Bot, Document
-from bots.quoting import question_splitting
-from bots.quoting.question_splitting import Part
-from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
+from bots.search import question_splitting
+from bots.search.hybrid_index import Hit, Index, IndexedChunk, SearchResult
+from bots.search.question_splitting import Part
 from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from bots.language import embedding
 from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
-from bots.quoting.search import IndexedChunk
+from bots.search.hybrid_index import IndexedChunk
 
 # Selects the passages of documents that are not held back as a whole; a document may still have a
 # held-back change.

@@ -8,7 +8,7 @@ import pytest
 
 from bots.ingest import chunking, extraction
 from bots.language import embedding
-from bots.quoting import question_splitting, quotation, search
+from bots.search import answer_extraction, hybrid_index, question_splitting
 
 NONE = np.zeros(0, dtype=np.float32)
 
@@ -128,7 +128,7 @@ OFF_TOPIC = {
 }
 
 
-def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.Index:
+def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> hybrid_index.Index:
     path.write_text(text, encoding="utf-8")
     extracted = extraction.extract(path, file_name=file_name)
     chunks = []
@@ -136,7 +136,7 @@ def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.In
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
         assert vectors is not None
         chunks.append(
-            search.IndexedChunk(
+            hybrid_index.IndexedChunk(
                 id=piece.position,
                 document_id=1,
                 title=extracted.title,
@@ -150,15 +150,17 @@ def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.In
                 sentence_vectors=vectors[1:],
             )
         )
-    return search.Index(chunks)
+    return hybrid_index.Index(chunks)
 
 
-def ask(index: search.Index, question: str, language: str) -> quotation.Extract | None:
-    return quotation.extract(
+def ask(
+    index: hybrid_index.Index, question: str, language: str
+) -> answer_extraction.Extract | None:
+    return answer_extraction.extract(
         question,
         language=language,
         result=index.search(question, language=language),
-        threshold=search.DEFAULT_THRESHOLD,
+        threshold=hybrid_index.DEFAULT_THRESHOLD,
     )
 
 
@@ -174,10 +176,10 @@ def test_answers_questions_on_the_documents_and_no_others(
             missed.append(f"{question} -> {reply.text if reply else None}")
             continue
         quotes = [cited.quote for cited in reply.citations]
-        assert 1 <= len(quotes) <= quotation.TOP_HITS
+        assert 1 <= len(quotes) <= answer_extraction.TOP_HITS
         # The answer quotes the best source or the two best.
         assert reply.text in {quotes[0], "\n\n".join(quotes[:2])}
-        assert all(len(quote.split()) <= quotation.LIST_WORDS for quote in quotes)
+        assert all(len(quote.split()) <= answer_extraction.LIST_WORDS for quote in quotes)
         assert set(reply.text.split()) <= set(text.split())
     assert len(missed) <= 1, missed
     leaked = [question for question in OFF_TOPIC[language] if ask(index, question, language)]
@@ -271,8 +273,8 @@ def test_a_row_of_a_sheet_keeps_its_lines_however_long_they_are(tmp_path: Path) 
 def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
     """In Vietnamese "shop" says as little as "you" does."""
     text = "Delivery is free for every order until 24 December."
-    chunk = search.IndexedChunk(1, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
-    index = search.Index([chunk])
+    chunk = hybrid_index.IndexedChunk(1, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
+    index = hybrid_index.Index([chunk])
 
     def passes(question: str) -> bool:
         (part,) = question_splitting.find(
@@ -286,12 +288,16 @@ def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
 
 
 def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
-    def found(*texts: str) -> search.SearchResult:
+    def found(*texts: str) -> hybrid_index.SearchResult:
         chunks = [
-            search.IndexedChunk(number, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
+            hybrid_index.IndexedChunk(
+                number, 1, "", None, "", None, text, "en", NONE, (text,), NONE
+            )
             for number, text in enumerate(texts)
         ]
-        return search.Index(chunks).search_vector("pool sound card scanner", None, language="en")
+        return hybrid_index.Index(chunks).search_vector(
+            "pool sound card scanner", None, language="en"
+        )
 
     def parts(text: str) -> tuple[question_splitting.Part, ...]:
         result = replace(
@@ -311,9 +317,9 @@ def test_a_run_of_figures_follows_no_question_up() -> None:
     """A search for it and the topic together would encode a long text once more."""
     asked: list[str] = []
 
-    def find_one(text: str) -> search.SearchResult:
+    def find_one(text: str) -> hybrid_index.SearchResult:
         asked.append(text)
-        return search.Index([]).search_vector(text, None, language="en")
+        return hybrid_index.Index([]).search_vector(text, None, language="en")
 
     for text in ("12345", figures := "1234567890" * 790):
         question_splitting.find(find_one, text, topics=["When is breakfast?"], threshold=0.5)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bots.language import detection
-from bots.quoting import question_splitting, quotation, search
+from bots.search import answer_extraction, hybrid_index, question_splitting
 from bots.tests.test_answer_quality import index_of
 
 pytestmark = pytest.mark.full
@@ -19,18 +19,22 @@ SETS: dict[str, Any] = tomllib.loads(
 )
 
 
-def ask(index: search.Index, question: str, code: str, *before: str) -> quotation.Extract | None:
+def ask(
+    index: hybrid_index.Index, question: str, code: str, *before: str
+) -> answer_extraction.Extract | None:
     spoken = detection.detect(question, default=code)
     parts = question_splitting.find(
         lambda text: index.search(text, language=spoken),
         question,
         topics=before,
-        threshold=search.DEFAULT_THRESHOLD,
+        threshold=hybrid_index.DEFAULT_THRESHOLD,
     )
-    return quotation.extract_all(parts, language=spoken, threshold=search.DEFAULT_THRESHOLD)
+    return answer_extraction.extract_all(
+        parts, language=spoken, threshold=hybrid_index.DEFAULT_THRESHOLD
+    )
 
 
-def measure(index: search.Index, asked: dict[str, Any]) -> tuple[float, float]:
+def measure(index: hybrid_index.Index, asked: dict[str, Any]) -> tuple[float, float]:
     """The share of questions whose answer cites the right passage, and that of false answers."""
     replies = [(ask(index, question, code), words) for code, question, words in asked["questions"]]
     right = sum(
@@ -72,7 +76,7 @@ def test_questions_in_other_languages_are_answered_from_the_right_passage(
 
 # Three companies with short facts; this one was held out when the search was fitted.
 NEAR_TOPIC: dict[str, Any] = tomllib.loads(
-    (Path(search.__file__).with_name("confidence_examples.toml")).read_text("utf-8")
+    (Path(hybrid_index.__file__).with_name("confidence_examples.toml")).read_text("utf-8")
 )["companies"][2]
 
 
@@ -116,7 +120,7 @@ def test_one_text_in_the_customers_language_does_not_answer_every_question(tmp_p
         replace(piece, id=1_000, document_id=2, language="vi")
         for piece in index_of(tmp_path / "note", note).chunks
     ]
-    index = search.Index(pieces)
+    index = hybrid_index.Index(pieces)
     questions = [row[1:] for row in asked["questions"] if row[0] == "vi"]
     first = [index.search(question, language="vi").hits[0].chunk for question, _ in questions]
     found = [words in chunk.text for chunk, (_, words) in zip(first, questions, strict=True)]

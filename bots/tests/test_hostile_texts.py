@@ -16,7 +16,7 @@ from lxml import html
 import bots.engine
 import bots.ingest
 import bots.language
-import bots.quoting
+import bots.search
 from bots.engine import (
     masking,
     procedures,
@@ -46,7 +46,7 @@ from bots.language import (
     slot_filling,
 )
 from bots.language.sentence_encoder import Encoder
-from bots.quoting import question_splitting, quotation, search
+from bots.search import answer_extraction, hybrid_index, question_splitting
 from bots.tests import hostile_texts
 from chatplatform import csv_files
 
@@ -125,12 +125,12 @@ def _all(result: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def index() -> search.Index:
+def index() -> hybrid_index.Index:
     """An index of two passages, one of them a row of a table."""
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
     pieces = ((SOURCE, "en"), ("Weight: up to 2 kg\nPrice: 4.50 euros", "en"), ("Giao hàng", "vi"))
-    return search.Index([
-        search.IndexedChunk(
+    return hybrid_index.Index([
+        hybrid_index.IndexedChunk(
             number, 1, "Shop", None, "Delivery", None, text, code, vector,
             (text,), np.ones((1, embedding.DIMENSION), dtype=np.float32),
         )
@@ -138,12 +138,12 @@ def index() -> search.Index:
     ])  # fmt: skip
 
 
-def _answered(index: search.Index, text: str) -> None:
-    def find_one(part: str) -> search.SearchResult:
+def _answered(index: hybrid_index.Index, text: str) -> None:
+    def find_one(part: str) -> hybrid_index.SearchResult:
         return index.search(part, language="en")
 
     parts = question_splitting.find(find_one, text, topics=["How long is delivery?"], threshold=0)
-    quotation.extract_all(parts, language="en", threshold=0)
+    answer_extraction.extract_all(parts, language="en", threshold=0)
 
 
 CALLS: dict[Callable[..., Any], Call] = {
@@ -229,7 +229,7 @@ NO_TEXTS = {
     "chunking.embedded", "phrasebook.base_of",
     "child_process.run", "language_data.by_language", "language_data.pattern",
     "language_data.words", "language_data.numbered", "language_names.english_name",
-    "quotation.extract", "quotation.section_of",
+    "answer_extraction.extract", "answer_extraction.section_of",
 }  # fmt: skip
 
 
@@ -285,7 +285,7 @@ WORST = (
 
 
 @pytest.mark.full
-def test_no_text_costs_more_than_its_length(index: search.Index) -> None:
+def test_no_text_costs_more_than_its_length(index: hybrid_index.Index) -> None:
     calls = {_name(function): call for function, call in CALLS.items()}
     for name, call in (calls | {"search": lambda text: _answered(index, text)}).items():
         call(SOURCE)  # what is loaded and compiled at the first use
@@ -294,7 +294,7 @@ def test_no_text_costs_more_than_its_length(index: search.Index) -> None:
 
 @pytest.mark.drill
 @pytest.mark.timeout(7_200)
-def test_no_text_of_many_costs_more_than_its_length(index: search.Index) -> None:
+def test_no_text_of_many_costs_more_than_its_length(index: hybrid_index.Index) -> None:
     calls = {_name(function): call for function, call in CALLS.items()}
     for name, call in (calls | {"search": lambda text: _answered(index, text)}).items():
         call(SOURCE)
@@ -304,7 +304,7 @@ def test_no_text_of_many_costs_more_than_its_length(index: search.Index) -> None
 def test_every_function_that_takes_a_text_is_tried() -> None:
     found = {
         _name(function)
-        for package in (bots.engine, bots.ingest, bots.language, bots.quoting)
+        for package in (bots.engine, bots.ingest, bots.language, bots.search)
         for module in _modules(package)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")

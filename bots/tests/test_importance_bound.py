@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bots.quoting import quotation
-from bots.quoting.search import Features, Hit, IndexedChunk, SearchResult
+from bots.search import answer_extraction
+from bots.search.hybrid_index import Features, Hit, IndexedChunk, SearchResult
 
 FEATURES = Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
 
@@ -42,6 +42,6 @@ def test_an_important_passage_wins_within_its_bound(below: float, answers: str) 
         features=FEATURES,
         vector=np.array([1, 0], dtype=np.float32),
     )
-    quoted = quotation.extract("Which?", language="en", result=result, threshold=0.5)
+    quoted = answer_extraction.extract("Which?", language="en", result=result, threshold=0.5)
     assert quoted is not None
     assert quoted.text == f"This is the {answers} sentence."

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bots.models import Bot, Document
-from bots.quoting import quotation
+from bots.search import answer_extraction
 from bots.services import retrieval
 from bots.testing import make_bot, trained
 from identity.models import AuditEvent, Role
@@ -45,7 +45,7 @@ def moment(delta):
 
 def answer(question=QUESTION):
     result = retrieval.search(Bot.objects.get(), question, language="en")
-    return quotation.extract(question, language="en", result=result, threshold=0.5)
+    return answer_extraction.extract(question, language="en", result=result, threshold=0.5)
 
 
 def cited(question=QUESTION):
@@ -129,7 +129,9 @@ def test_an_important_document_does_not_answer_other_questions(ann, documents):
     off_topic = "Who wrote the play about the prince of Denmark?"
     result = retrieval.search(Bot.objects.get(), off_topic, language="en")
     assert new.pk in {hit.chunk.document_id for hit in result.hits}
-    assert quotation.extract(off_topic, language="en", result=result, threshold=0.77) is None
+    assert (
+        answer_extraction.extract(off_topic, language="en", result=result, threshold=0.77) is None
+    )
 
 
 @pytest.mark.parametrize("is_important", [True, False])

@@ -3,7 +3,7 @@
 import pytest
 
 from bots.language import embedding, known_words
-from bots.quoting.search import Index
+from bots.search.hybrid_index import Index
 from bots.tests.test_search import plain
 
 

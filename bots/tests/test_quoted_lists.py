@@ -5,8 +5,8 @@ import pytest
 from bots.ingest import chunking
 from bots.ingest.extraction.document import ExtractedText, Section
 from bots.language import embedding
-from bots.quoting import quotation
-from bots.quoting.search import Index, IndexedChunk
+from bots.search import answer_extraction
+from bots.search.hybrid_index import Index, IndexedChunk
 
 DUTIES = [
     f"{letter}) The {who} must keep the {what} in a dry room and show it to the warden of the "
@@ -56,7 +56,7 @@ def answer(question: str, *sections: Section, threshold: float = 0.1) -> str:
             )
         )  # fmt: skip
     result = Index(chunks).search(question, language="en")
-    quoted = quotation.extract(question, language="en", result=result, threshold=threshold)
+    quoted = answer_extraction.extract(question, language="en", result=result, threshold=threshold)
     assert quoted
     return quoted.text
 
@@ -65,7 +65,7 @@ def test_a_list_that_goes_on_in_the_next_passage_is_quoted_whole() -> None:
     boats = Section("Boats", "\n\n".join([BOATS, *DUTIES]))
     reply = answer("Which conditions must be met to hire a sailing boat?", boats)
     assert reply == boats.text
-    assert chunking.count_words(reply) > quotation.MAX_WORDS
+    assert chunking.count_words(reply) > answer_extraction.MAX_WORDS
 
 
 def test_the_list_of_another_section_is_not_hung_on() -> None:
@@ -160,7 +160,7 @@ def test_numbered_steps_that_exceed_a_quote_are_quoted_from_the_first() -> None:
                  ("red", "blue", "grey", "brown", "black", "white", "green"), 1)]  # fmt: skip
     steps[5] = "6. If you do not reset the router with these steps, call the hotline of our shop."
     section = Section("The router", "\n".join(steps))
-    assert chunking.count_words(section.text) > quotation.MAX_WORDS
+    assert chunking.count_words(section.text) > answer_extraction.MAX_WORDS
     assert answer("How do I reset the router?", section) == section.text
 
 
@@ -182,6 +182,6 @@ def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> 
     duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
     boats = Section("Boats", "\n".join([BOATS, *duties]))
     reply = answer("Which conditions must be met to hire a sailing boat?", boats)
-    assert quotation.MAX_WORDS < chunking.count_words(reply) <= quotation.LIST_WORDS
+    assert answer_extraction.MAX_WORDS < chunking.count_words(reply) <= answer_extraction.LIST_WORDS
     assert reply.splitlines() == boats.text.splitlines()[: len(reply.splitlines())]
     assert len(set(reply.splitlines())) == len(reply.splitlines())

@@ -7,8 +7,8 @@ import pytest
 
 from bots.language import embedding, intents, quantity_matching
 from bots.language.embedding import Vectors
-from bots.quoting import quotation, search
-from bots.quoting.search import Index, IndexedChunk
+from bots.search import answer_extraction, hybrid_index
+from bots.search.hybrid_index import Index, IndexedChunk
 
 EMPTY = np.zeros(0, dtype=np.float32)
 
@@ -138,7 +138,9 @@ def test_empty_index_finds_nothing() -> None:
     result = Index([]).search("anything", language="en")
     assert result.hits == ()
     assert result.confidence == 0
-    assert quotation.extract("anything", language="en", result=result, threshold=0.1) is None
+    assert (
+        answer_extraction.extract("anything", language="en", result=result, threshold=0.1) is None
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -152,7 +154,7 @@ def test_an_important_document_is_read_beside_the_best(limit: int) -> None:
 
 
 def test_important_documents_share_their_places_by_relevance() -> None:
-    places = search.MAX_IMPORTANT_HITS
+    places = hybrid_index.MAX_IMPORTANT_HITS
     texts = [f"Refund rule {'refund ' * n}" for n in range(places + 3)]
     chunks = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
     # A second passage of a document does not displace another document.
@@ -176,7 +178,7 @@ def test_an_important_text_leads_if_scores_are_near() -> None:
         ]
         result = Index(chunks).search("how many days do refunds take", language="en")
         assert result.hits[0].chunk.text == new
-        reply = quotation.extract(
+        reply = answer_extraction.extract(
             "how many days do refunds take", language="en", result=result, threshold=0.5
         )
         assert reply
@@ -193,9 +195,13 @@ def test_an_important_text_does_not_raise_the_confidence() -> None:
         )
         assert result.confidence == other.confidence
     off_topic = Index(within).search("weather in Paris", language="en")
-    assert quotation.extract(
-        "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
-    ) is None  # fmt: skip
+    threshold = hybrid_index.DEFAULT_THRESHOLD
+    assert (
+        answer_extraction.extract(
+            "weather in Paris", language="en", result=off_topic, threshold=threshold
+        )
+        is None
+    )
 
 
 def test_vietnamese_without_marks_is_matched() -> None:
@@ -219,7 +225,7 @@ def test_across_languages_only_vectors_count() -> None:
 def test_odd_questions_raise_nothing(question: str) -> None:
     result = Index([plain(n, text) for n, text in enumerate(TEXTS)]).search(question, language="en")
     assert len(result.hits) == 3
-    assert result.confidence < search.DEFAULT_THRESHOLD
+    assert result.confidence < hybrid_index.DEFAULT_THRESHOLD
 
 
 def test_a_thousand_pieces_are_quick() -> None:

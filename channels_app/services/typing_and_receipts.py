@@ -13,7 +13,7 @@ from channels_app.providers.types import Signal, SurveyRequest
 from channels_app.services import provider_error_policy, sending
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType, Status
-from chats.services.core import platform_messages
+from chats.services.core import automated_messages
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def send_survey(conversation_id: str) -> None:
         return
     sending.wait_while_paused(connection)
     title, subtitle, button = (
-        platform_messages.sentence(name, language=chat.language, chat=chat).text
+        automated_messages.sentence(name, language=chat.language, chat=chat).text
         for name in ("survey_question", "survey_note", "survey_button")
     )
     survey = SurveyRequest(

@@ -27,7 +27,7 @@ OWN_FILES_BECAUSE = {
     "webhooks/catalogue.py": "the events in the OpenAPI document",
     "webhooks/transport.py": "signing and sending, without rows",
     "bots/engine": "how a model writes answers and other texts: without rows",
-    "bots/quoting": "how passages are found and quoted without a model: without rows",
+    "bots/search": "how passages are found and quoted without a model: without rows",
     "bots/ingest": "files and web sites become passages: without rows",
     "bots/language": "what a language needs, and how texts are read: without rows",
     "bots/static": "the script of the widget beside a bot's forms",

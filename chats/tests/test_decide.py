@@ -6,7 +6,7 @@ import pytest
 
 from bots.engine.types import Usage
 from bots.models import Approval
-from bots.quoting.quotation import Citation
+from bots.search.answer_extraction import Citation
 from bots.services.answers import (
     Answered,
     Evidence,

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from bots.models import GoldenQuestion
-from bots.quoting.search import DEFAULT_THRESHOLD
+from bots.search.hybrid_index import DEFAULT_THRESHOLD
 from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from bots.pages.settings_company import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
-from chats.pages.platform_messages import GROUPS
-from chats.shapes.platform_messages import NAMES
+from chats.pages.automated_messages import GROUPS
+from chats.shapes.automated_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
 from identity.pages.admin_site import SETTINGS_PAGES
-from identity.pages.settings import business_hours, conversations, notifications, plan
+from identity.pages.settings import business_hours, conversations, notifications, plan, privacy
 from identity.pages.sign_in_providers import ProviderForm
 from identity.services import credits
 from identity.shapes.clients import CompanyName, TopUpAmount
@@ -25,7 +25,7 @@ from identity.testing import signed_in
 SENTENCES = {"handoff_message": "handover"}
 CONFIG_FORMS = (
     business_hours.HoursForm, conversations.HandoverForm, conversations.AnswersForm,
-    conversations.AfterForm, notifications.PrivacyForm, CompanyForm,
+    conversations.AfterForm, privacy.PrivacyForm, CompanyForm,
 )  # fmt: skip
 SHOWN: dict[Any, Any] = {
     ClientConfigDto: CONFIG_FORMS,

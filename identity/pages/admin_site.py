@@ -69,10 +69,10 @@ SETTINGS_PAGES = {
     "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
-    "messages": "chats.pages.platform_messages.page",
+    "messages": "chats.pages.automated_messages.page",
     "after": "identity.pages.settings.conversations.after_conversation",
     "notifications": "identity.pages.settings.notifications.page",
-    "privacy": "identity.pages.settings.notifications.privacy",
+    "privacy": "identity.pages.settings.privacy.page",
     "plan": "identity.pages.settings.plan.page",
     "security": "identity.pages.settings.security.page",
 }

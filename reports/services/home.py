@@ -18,7 +18,7 @@ from chats.services.desk import report_filters
 from chats.services.insight import question_groups
 from identity.models import Client, Plan, Subscription, User
 from identity.services import credit_forecast, saved_views
-from reports.services import charts, failures, formatting, overview, periods
+from reports.services import charts, failed_work, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.services.kpi_cards import KpiCard, compared
 from reports.shapes.adhoc import PeriodQuery
@@ -64,7 +64,7 @@ def figures(client: Client) -> list[KpiCard]:
     seven days before, and credits."""
     week = _week(client)
     now, before, days = week.current, week.previous, week.series
-    chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
+    chats = f"{failed_work.list_path('chats_conversation')}?began={_DAYS}"
     return [
         _waiting_card(client),
         compared(
@@ -129,7 +129,7 @@ def _rating_card(week: ChatOverview) -> KpiCard:
         note=ngettext("{count} rating", "{count} ratings", count).format(
             count=formatting.number(count)
         ),
-        path=f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
+        path=f"{failed_work.list_path('chats_feedback')}?about=chat&began={_DAYS}",
         days=[day.rating_mean or 0 for day in week.series],
     )  # fmt: skip
 
@@ -175,8 +175,8 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
     """An item for each of these kinds that has failures, with their number. If `client` is None,
     the failures of all clients count."""
     counts = [
-        (kind, sum(group.count for group in failures.of_kind(kind, client)))
-        for kind in (failures.KINDS[name] for name in kinds)
+        (kind, sum(group.count for group in failed_work.of_kind(kind, client)))
+        for kind in (failed_work.KINDS[name] for name in kinds)
     ]
     return [
         Hint(
@@ -221,7 +221,7 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     return [
         Hint(
             text,
-            failures.list_path(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
+            failed_work.list_path(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
             if (is_done := rows.exists())
             else path,
             rows.model,
@@ -237,7 +237,7 @@ def _waiting_chats(client: Client) -> tuple[QuerySet[Conversation], str]:
     rows = Conversation.objects.for_client(client).filter(
         report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
-    return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
+    return rows, failed_work.list_path("chats_conversation", status__exact="open", waiting="any")
 
 
 def _waiting_card(client: Client) -> KpiCard:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
-from reports.services import failures, formatting
+from reports.services import failed_work, formatting
 from reports.services.home import Hint, failure_hints
 from reports.services.kpi_cards import KpiCard
 
@@ -33,11 +33,11 @@ def figures() -> list[KpiCard]:
     return [
         KpiCard(
             gettext("Companies"), formatting.number(clients["all"]), note,
-            failures.list_path("identity_client"),
+            failed_work.list_path("identity_client"),
         ),
         KpiCard(
             gettext("Pending credit orders"), formatting.number(orders), gettext("to review"),
-            failures.list_path("identity_creditorder", status__exact=OrderStatus.PENDING),
+            failed_work.list_path("identity_creditorder", status__exact=OrderStatus.PENDING),
         ),
         KpiCard(gettext("Failed jobs"), formatting.number(dead), gettext(
             "after all retries"
@@ -57,4 +57,4 @@ def figures() -> list[KpiCard]:
 
 def warnings() -> list[Hint]:
     """An item for each kind of failure that occurred, for all clients together."""
-    return failure_hints(None, failures.KINDS)
+    return failure_hints(None, failed_work.KINDS)

@@ -13,7 +13,7 @@ from bots.models import Document, WebUrl
 from chatplatform import navigation
 from chatplatform.web import health
 from identity.models import Client, User
-from reports.services import failures
+from reports.services import failed_work
 
 # The session key of the latest retry.
 _RETRY_KEY = "tried_again"
@@ -34,7 +34,7 @@ def page(request: HttpRequest) -> HttpResponse:
     kinds = [
         (name, kind, _may_retry(request, kind), groups)
         for name, kind in _readable(request).items()
-        if (groups := failures.of_kind(kind, client))
+        if (groups := failed_work.of_kind(kind, client))
     ]
     site: Any = admin.site
     response: HttpResponse = site.page(
@@ -56,26 +56,26 @@ def bell(request: HttpRequest) -> dict[str, Any]:
         match = request.resolver_match
         number = None if match and match.view_name in _LISTING else cache.get(key)
         if number is None:
-            number = failures.count(kinds.values(), client)
+            number = failed_work.count(kinds.values(), client)
             cache.set(key, number, _CACHE_SECONDS)
-        return "99+" if number == failures.MAX_COUNTED else str(number or "")
+        return "99+" if number == failed_work.MAX_COUNTED else str(number or "")
 
     return {"failure_count": count}
 
 
-def _readable(request: HttpRequest) -> dict[str, failures.Kind]:
-    kinds = failures.KINDS.items()
+def _readable(request: HttpRequest) -> dict[str, failed_work.Kind]:
+    kinds = failed_work.KINDS.items()
     return {
         name: kind for name, kind in kinds if _model_admin(kind).has_view_permission(request)
     }  # fmt: skip
 
 
 def _retry(request: HttpRequest, user: User) -> HttpResponse:
-    kind = failures.KINDS.get(request.POST.get("kind", ""))
+    kind = failed_work.KINDS.get(request.POST.get("kind", ""))
     if kind is None or not _may_retry(request, kind):
         raise Http404
     try:
-        ids = failures.retry(kind, _client(request, user), request.POST.getlist("value"))
+        ids = failed_work.retry(kind, _client(request, user), request.POST.getlist("value"))
     except ValueError as exc:  # the values are not those of a group
         raise Http404 from exc
     retry = {"kind": request.POST["kind"], "ids": ids, "at": timezone.now().isoformat()}
@@ -83,16 +83,16 @@ def _retry(request: HttpRequest, user: User) -> HttpResponse:
     return redirect(request.get_full_path())
 
 
-def _latest_retry(request: HttpRequest, user: User) -> failures.RetryResults | None:
+def _latest_retry(request: HttpRequest, user: User) -> failed_work.RetryResults | None:
     """The results of the viewer's latest retry; None if there was none in the last hour."""
     retry = request.session.get(_RETRY_KEY, {})
-    kind = failures.KINDS.get(retry.get("kind", ""))
+    kind = failed_work.KINDS.get(retry.get("kind", ""))
     if kind is None or not _may_retry(request, kind):
         return None
     at = datetime.fromisoformat(retry["at"])
     if timezone.now() - at > _SHOWN_FOR:
         return None
-    return failures.retry_results(kind, _client(request, user), retry["ids"], at)
+    return failed_work.retry_results(kind, _client(request, user), retry["ids"], at)
 
 
 def _client(request: HttpRequest, user: User) -> Client | None:
@@ -101,11 +101,11 @@ def _client(request: HttpRequest, user: User) -> Client | None:
     return get_object_or_404(Client, pk=chosen) if chosen else user.client
 
 
-def _model_admin(kind: failures.Kind) -> Any:
+def _model_admin(kind: failed_work.Kind) -> Any:
     return admin.site.get_model_admin(kind.model)
 
 
-def _may_retry(request: HttpRequest, kind: failures.Kind) -> bool:
+def _may_retry(request: HttpRequest, kind: failed_work.Kind) -> bool:
     """Whether the viewer may retry rows of this kind: documents and websites if they may train
     bots, other rows if they are an admin."""
     model_admin = _model_admin(kind)

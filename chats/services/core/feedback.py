@@ -10,7 +10,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
-from chats.services.core import conversations, customers, messages, platform_messages
+from chats.services.core import automated_messages, conversations, customers, messages
 from chats.shapes.insight import ChatFeedBackDto, FeedbacksQuery
 from identity.models import Client
 
@@ -54,7 +54,7 @@ def request_rating(chat: LockedConversation) -> None:
     ratings = Feedback.objects.filter(conversation=chat, message=None)
     if chat.channel in MESSAGING_CHANNELS or requests.exists() or ratings.exists():
         return
-    question = platform_messages.sentence("survey_question", language=chat.language, chat=chat)
+    question = automated_messages.sentence("survey_question", language=chat.language, chat=chat)
     stars = [{"label": "★" * count, "value": str(count)} for count in range(5, 0, -1)]
     messages.append(
         chat,

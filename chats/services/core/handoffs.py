@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from bots.services import business_hours
 from chats.models import AssignType, LockedConversation, Message, SenderType
-from chats.services.core import lifecycle, messages, platform_messages
+from chats.services.core import automated_messages, lifecycle, messages
 from identity.models import User
 
 
@@ -21,7 +21,9 @@ def hand_over(
     tell the customer only once, does nothing if the bot does not have the chat."""
     if chat.assign_type != AssignType.BOT:
         return
-    reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
+    reply = automated_messages.handover(
+        reason=reason, language=language or chat.language, chat=chat
+    )
     messages.append_platform_message(chat, reply, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
@@ -31,7 +33,7 @@ def notify_if_closed(chat: LockedConversation, *, language: str) -> None:
     chat, or the customer has been told or an agent has written since the company closed."""
     if chat.assign_type == AssignType.BOT:
         return
-    reply = platform_messages.out_of_hours(language=language, chat=chat)
+    reply = automated_messages.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
     if reply is None or since is None:
         return

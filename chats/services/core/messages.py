@@ -28,6 +28,7 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
+    automated_messages,
     channel_hooks,
     conversations,
     customers,
@@ -35,7 +36,6 @@ from chats.services.core import (
     fast_sql,
     lifecycle,
     message_status,
-    platform_messages,
     row_json,
     team_notifications,
 )
@@ -121,7 +121,7 @@ def append(
 
 def append_platform_message(
     chat: LockedConversation,
-    reply: platform_messages.ReplyText,
+    reply: automated_messages.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
@@ -155,7 +155,7 @@ def append_welcome(chat: LockedConversation) -> None:
     """Store the bot's welcome as the first message of a new chat, if the bot has one and is not
     disabled. The welcome has a number, but does not change the chat's counts or times, and it is
     not searched, announced or sent to a channel."""
-    welcome = platform_messages.welcome(language=chat.language, chat=chat)
+    welcome = automated_messages.welcome(language=chat.language, chat=chat)
     if welcome and not chat.bot.is_disabled:
         append_platform_message(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
 

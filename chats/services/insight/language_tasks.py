@@ -11,8 +11,8 @@ from bots.ingest import chunking
 from bots.language import detection, embedding, phrasebook
 from bots.language.normalization import QUESTION_MARKS
 from bots.models import Bot
-from bots.quoting import quotation
-from bots.quoting.question_splitting import Part
+from bots.search import answer_extraction
+from bots.search.question_splitting import Part
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
@@ -192,12 +192,12 @@ def _translate_text(
 def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
     """Suggestions without a model: what the bot would quote, then a quote from each other
     passage."""
-    whole = quotation.extract_all(parts, language=language, threshold=_MIN_SUGGESTION_SCORE)
+    whole = answer_extraction.extract_all(parts, language=language, threshold=_MIN_SUGGESTION_SCORE)
     extracts = [whole] if whole else []
     for part in parts:
         for hit in part.result.hits:
             single = replace(part.result, hits=(hit,))
-            extract = quotation.extract(
+            extract = answer_extraction.extract(
                 part.text, language=language, result=single, threshold=_MIN_SUGGESTION_SCORE
             )
             if extract and not any(extract.text in earlier.text for earlier in extracts):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from bots.language.phrasebook import SmallTalk
 from bots.language.slot_filling import AnswerKind
 from bots.models import Approval, FunctionCall
-from bots.quoting.quotation import Citation
+from bots.search.answer_extraction import Citation
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
 

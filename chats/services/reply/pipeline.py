@@ -9,12 +9,12 @@ from django.utils.crypto import salted_hmac
 
 from bots.engine import Capability
 from bots.models import Approval
-from bots.quoting import question_splitting
+from bots.search import question_splitting
 from bots.services import answers, engines, fallback_suggestions, function_runner
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message
-from chats.services.core import fast_sql, messages, platform_messages, reply_policy
+from chats.services.core import automated_messages, fast_sql, messages, reply_policy
 from chats.services.reply import (
     billing,
     call_confirmations,
@@ -126,7 +126,7 @@ def request_for(
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
         sentence=lambda name: (
-            platform_messages.sentence(name, language=message.language, chat=chat).text
+            automated_messages.sentence(name, language=message.language, chat=chat).text
         ),
         wanted=facts.wanted,
         pictures=customer_media.pictures(chat, facts.picture_ids) if facts.picture_ids else (),

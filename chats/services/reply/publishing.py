@@ -24,16 +24,16 @@ from chats.models import (
     Status,
 )
 from chats.services.core import (
+    automated_messages,
     conversations,
     customers,
     enqueue_question_grouping,
     handoffs,
     lifecycle,
     messages,
-    platform_messages,
     reply_policy,
 )
-from chats.services.core.platform_messages import ReplyText
+from chats.services.core.automated_messages import ReplyText
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
@@ -116,7 +116,7 @@ def render(message: Message, decision: ReplyDecision) -> ReplyText:
     field = next((field for field in fields if field["name"] == field_name), None)
     if field is None:
         return reply
-    question = platform_messages.ask_info(
+    question = automated_messages.ask_info(
         field, language=message.language, chat=message.conversation
     )
     return reply._replace(text=f"{reply.text}\n\n{question.text}")
@@ -126,7 +126,7 @@ def _sentence(message: Message, decision: ReplyDecision) -> ReplyText:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
-            return platform_messages.ask_again(
+            return automated_messages.ask_again(
                 offers.headings, person=offers.person, language=language, chat=chat
             )
         case Answer():
@@ -134,19 +134,19 @@ def _sentence(message: Message, decision: ReplyDecision) -> ReplyText:
         case ProcedureText():
             return ReplyText(decision.text, chat.bot.default_language, decision.choices)
         case AskConfirmation():
-            return platform_messages.confirm(
+            return automated_messages.confirm(
                 decision.call.description, language=language, chat=chat
             )
         case CannedReply(name="greeting"):
-            return platform_messages.greeting(language=language, chat=chat)
+            return automated_messages.greeting(language=language, chat=chat)
         case CannedReply(name="brief_greeting"):
-            return platform_messages.sentence("greeting", language=language, chat=chat)
+            return automated_messages.sentence("greeting", language=language, chat=chat)
         case CannedReply(name="about_bot"):
-            return platform_messages.about_bot(language=language, chat=chat)
+            return automated_messages.about_bot(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
-            return platform_messages.sentence(name, language=language, chat=chat)
+            return automated_messages.sentence(name, language=language, chat=chat)
         case HandOver():
-            return platform_messages.handover(reason=decision.reason, language=language, chat=chat)
+            return automated_messages.handover(reason=decision.reason, language=language, chat=chat)
 
 
 def _store(

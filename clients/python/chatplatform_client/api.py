@@ -34,14 +34,14 @@ class Client(Core):
     def add_socialnet_access_token(
         self, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> None:
-        """Store a person's access token at socialnet for your company, in place of an earlier one."""
+        """Store a person's socialnet access token for your company, replacing any earlier one."""
         result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body=body, key=idempotency_key)
         return result
 
     def list_users(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.UsersResponse:
-        """List your company's people, in the order in which they were added."""
+        """List your company's people, in the order they were added."""
         result: types.UsersResponse = self.call("GET", "/identity/users", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -55,7 +55,7 @@ class Client(Core):
     def disable_user(
         self, user_id: int | str, body: types.UserDisableFlag
     ) -> types.UserDto:
-        """Disable or re-enable a person."""
+        """Disable or enable a person."""
         result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/disable", {"user_id": user_id}, {}, body=body)
         return result
 
@@ -83,21 +83,21 @@ class Client(Core):
     def get_me(
         self
     ) -> types.UserDto:
-        """Get the person whom the access token belongs to."""
+        """Get the person to whom the access token belongs."""
         result: types.UserDto = self.call("GET", "/identity/users/me", {}, {})
         return result
 
     def update_me(
         self, body: types.OwnUser
     ) -> types.UserDto:
-        """Change your own name, language and picture, or set yourself as away; fields left out keep their value."""
+        """Change your name, language or picture, or whether you are away; fields left out keep their value."""
         result: types.UserDto = self.call("PUT", "/identity/users/me", {}, {}, body=body)
         return result
 
     def change_my_password(
         self, body: types.OwnPassword
     ) -> types.TokenResponse:
-        """Change your own password."""
+        """Change your password."""
         result: types.TokenResponse = self.call("PUT", "/identity/users/me/password", {}, {}, body=body)
         return result
 
@@ -111,7 +111,7 @@ class Client(Core):
     def confirm_registration(
         self, body: types.ConfirmRegistrationRequest, *, idempotency_key: str | None = None
     ) -> types.ClientDto:
-        """Create the company for which a link was mailed."""
+        """Create the company that a mailed link confirms."""
         result: types.ClientDto = self.call("POST", "/identity/confirm-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -139,7 +139,7 @@ class Client(Core):
     def reset_password(
         self, body: types.ResetPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Set the password of the person to whom the link was sent."""
+        """Set the password of the person to whom a link was mailed."""
         result: None = self.call("POST", "/identity/reset-password", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -153,7 +153,7 @@ class Client(Core):
     def list_api_keys(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ApiKeysResponse:
-        """List your company's keys, newest first, including revoked ones."""
+        """List your company's keys, newest first, including revoked ones, without their secrets."""
         result: types.ApiKeysResponse = self.call("GET", "/identity/api-keys", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -181,7 +181,7 @@ class Client(Core):
     def get_subscription(
         self
     ) -> types.SubscriptionDto:
-        """Get your company's plan, the credits that are left, and those used in this period."""
+        """Get your company's plan, the credits left, and those used in this period."""
         result: types.SubscriptionDto = self.call("GET", "/identity/subscription", {}, {})
         return result
 
@@ -216,7 +216,7 @@ class Client(Core):
     def remove_sign_in_provider(
         self
     ) -> None:
-        """Remove the provider and the links between people and their accounts there."""
+        """Remove the provider and the links to people's accounts there."""
         result: None = self.call("DELETE", "/identity/sign-in-provider", {}, {})
         return result
 
@@ -433,7 +433,7 @@ class Client(Core):
     def download_document(
         self, bot_id: int | str, document_id: int | str
     ) -> bytes:
-        """Download the original file; for a crawled page, its content as fetched, and for a written text or answer, a text file."""
+        """Download the original file: for a crawled page, its content as fetched; for a written text or answer, a text file."""
         result: bytes = self.call("GET", "/ai/{bot_id}/train/document/{document_id}/original", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
@@ -713,7 +713,7 @@ class Client(Core):
     def get_banner_by_api_key(
         self, *, bot_id: int | None = None
     ) -> types.BotBannerDto:
-        """Get the banner of the key's bot; `url` is null if it has none to show now."""
+        """Get the banner that the key's bot shows now; `url` is null if there is none."""
         result: types.BotBannerDto = self.call("GET", "/ai/banner", {}, {"bot_id": bot_id})
         return result
 
@@ -797,7 +797,7 @@ class Client(Core):
     def update_languages(
         self, body: types.BotLanguageConfigDto
     ) -> types.BotLanguageConfigDto:
-        """Set your languages and the default one; new bots are offered in them."""
+        """Set your languages and the default one; new bots get them."""
         result: types.BotLanguageConfigDto = self.call("PUT", "/identity/languages", {}, {}, body=body)
         return result
 
@@ -1329,7 +1329,7 @@ class Client(Core):
     def generate_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have AI add the tags that it is sure of; returns all tags of the conversation."""
+        """Let AI add the tags that it is confident of; returns all tags of the conversation."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1378,7 +1378,7 @@ class Client(Core):
     def create_events_ticket(
         self, *, idempotency_key: str | None = None
     ) -> types.FeedTicket:
-        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no access token, opens `GET /ai/chat/events?ticket=…`."""
+        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which cannot send an access token, opens `GET /ai/chat/events?ticket=…`."""
         result: types.FeedTicket = self.call("POST", "/ai/chat/events/ticket", {}, {}, key=idempotency_key)
         return result
 

@@ -15,11 +15,11 @@ export class Client extends Core {
   getClientInfo(): Promise<types.ClientDto> {
     return this.call("GET", `/identity/client`);
   }
-  /** Store a person's access token at socialnet for your company, in place of an earlier one. */
+  /** Store a person's socialnet access token for your company, replacing any earlier one. */
   addSocialnetAccessToken(body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/socialnet-access-token`, { body, idempotencyKey });
   }
-  /** List your company's people, in the order in which they were added. */
+  /** List your company's people, in the order they were added. */
   listUsers(query?: { cursor?: string; limit?: number; }): Promise<types.UsersResponse> {
     return this.call("GET", `/identity/users`, { query });
   }
@@ -27,7 +27,7 @@ export class Client extends Core {
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
-  /** Disable or re-enable a person. */
+  /** Disable or enable a person. */
   disableUser(user_id: number | string, body: types.UserDisableFlag): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/disable`, { body });
   }
@@ -43,15 +43,15 @@ export class Client extends Core {
   signIn(body: types.Body_login_for_access_token2_identity_token2_post, idempotencyKey?: string): Promise<types.TokenResponse> {
     return this.call("POST", `/identity/token2`, { body, kind: "form", idempotencyKey });
   }
-  /** Get the person whom the access token belongs to. */
+  /** Get the person to whom the access token belongs. */
   getMe(): Promise<types.UserDto> {
     return this.call("GET", `/identity/users/me`);
   }
-  /** Change your own name, language and picture, or set yourself as away; fields left out keep their value. */
+  /** Change your name, language or picture, or whether you are away; fields left out keep their value. */
   updateMe(body: types.OwnUser): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/me`, { body });
   }
-  /** Change your own password. */
+  /** Change your password. */
   changeMyPassword(body: types.OwnPassword): Promise<types.TokenResponse> {
     return this.call("PUT", `/identity/users/me/password`, { body });
   }
@@ -59,7 +59,7 @@ export class Client extends Core {
   registerTrial(body: types.RegisterTrialDto, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/register-trial`, { body, idempotencyKey });
   }
-  /** Create the company for which a link was mailed. */
+  /** Create the company that a mailed link confirms. */
   confirmRegistration(body: types.ConfirmRegistrationRequest, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/confirm-registration`, { body, idempotencyKey });
   }
@@ -75,7 +75,7 @@ export class Client extends Core {
   verifyResetToken(body: types.VerifyResetTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/verify-reset-token`, { body, idempotencyKey });
   }
-  /** Set the password of the person to whom the link was sent. */
+  /** Set the password of the person to whom a link was mailed. */
   resetPassword(body: types.ResetPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/reset-password`, { body, idempotencyKey });
   }
@@ -83,7 +83,7 @@ export class Client extends Core {
   revokeToken(body?: types.RevokeTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/revoke`, { body, kind: "form", idempotencyKey });
   }
-  /** List your company's keys, newest first, including revoked ones. */
+  /** List your company's keys, newest first, including revoked ones, without their secrets. */
   listApiKeys(query?: { cursor?: string; limit?: number; }): Promise<types.ApiKeysResponse> {
     return this.call("GET", `/identity/api-keys`, { query });
   }
@@ -99,7 +99,7 @@ export class Client extends Core {
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
-  /** Get your company's plan, the credits that are left, and those used in this period. */
+  /** Get your company's plan, the credits left, and those used in this period. */
   getSubscription(): Promise<types.SubscriptionDto> {
     return this.call("GET", `/identity/subscription`);
   }
@@ -119,7 +119,7 @@ export class Client extends Core {
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove the provider and the links between people and their accounts there. */
+  /** Remove the provider and the links to people's accounts there. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
@@ -243,7 +243,7 @@ export class Client extends Core {
   getDocument(bot_id: number | string, document_id: number | string): Promise<types.DocumentDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
-  /** Download the original file; for a crawled page, its content as fetched, and for a written text or answer, a text file. */
+  /** Download the original file: for a crawled page, its content as fetched; for a written text or answer, a text file. */
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
@@ -403,7 +403,7 @@ export class Client extends Core {
   updateBotBanner(bot_id: number | string, body: types.BotBannerInput): Promise<types.BotBannerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/banner`, { body });
   }
-  /** Get the banner of the key's bot; `url` is null if it has none to show now. */
+  /** Get the banner that the key's bot shows now; `url` is null if there is none. */
   getBannerByApiKey(query?: { bot_id?: number; }): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/banner`, { query });
   }
@@ -451,7 +451,7 @@ export class Client extends Core {
   getLanguages(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages`);
   }
-  /** Set your languages and the default one; new bots are offered in them. */
+  /** Set your languages and the default one; new bots get them. */
   updateLanguages(body: types.BotLanguageConfigDto): Promise<types.BotLanguageConfigDto> {
     return this.call("PUT", `/identity/languages`, { body });
   }
@@ -755,7 +755,7 @@ export class Client extends Core {
   updateTagsForChat(chat_id: number | string, body: types.TagsInput): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
-  /** Have AI add the tags that it is sure of; returns all tags of the conversation. */
+  /** Let AI add the tags that it is confident of; returns all tags of the conversation. */
   generateTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto`, { idempotencyKey });
   }
@@ -783,7 +783,7 @@ export class Client extends Core {
   streamEvents(query?: { last_event_id?: string; ticket?: string; }): AsyncGenerator<ServerEvent> {
     return this.events("GET", `/ai/chat/events`, { query });
   }
-  /** Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no access token, opens `GET /ai/chat/events?ticket=…`. */
+  /** Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which cannot send an access token, opens `GET /ai/chat/events?ticket=…`. */
   createEventsTicket(idempotencyKey?: string): Promise<types.FeedTicket> {
     return this.call("POST", `/ai/chat/events/ticket`, { idempotencyKey });
   }

@@ -16,7 +16,7 @@ from django.db import transaction
 from bots.engine.remote_encoder import RemoteEncoder
 from bots.language.embedding import EncoderDown
 from bots.models import LanguageModel, ModelPurpose
-from bots.quoting import confidence_fitting
+from bots.search import confidence_calibration
 from bots.services import encoders, reindexing
 from commands.client_rows import client_by_code
 from identity.models import Client
@@ -51,12 +51,12 @@ class Command(BaseCommand):
             self._show(row.client.code, encoders.of_row(row))
         operators = encoders.of_operator() if is_for_all else None
         if operators:
-            weights = confidence_fitting.fit(operators)
+            weights = confidence_calibration.fit(operators)
             self._show("the operator's", replace(operators, confidence_weights=weights))
             self.stdout.write(f"EMBEDDING_GATE={json.dumps(weights)}")
 
     def _show(self, whose: str, encoder: RemoteEncoder) -> None:
-        right, false = confidence_fitting.measure(encoder)
+        right, false = confidence_calibration.measure(encoder)
         self.stdout.write(
             f"{whose}, {encoder.model}: of a company held out, {right:.0%} of the questions are"
             f" answered rightly, and {false:.0%} of those without an answer are answered."

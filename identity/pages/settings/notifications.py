@@ -1,4 +1,4 @@
-"""The settings pages of email notifications and of privacy."""
+"""The settings page of email notifications."""
 
 from typing import Any
 
@@ -10,12 +10,10 @@ from chatplatform.admin_base import viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from identity.pages.settings.base import (
-    ConfigForm,
     Part,
     linked,
     own_client,
     show,
-    show_config,
     submitted_values,
 )
 from identity.services import mails
@@ -63,22 +61,6 @@ class NotificationsForm(SettingsForm):
         return given.replace(",", " ").replace(";", " ").split()
 
 
-class PrivacyForm(ConfigForm):
-    settings = (
-        Setting(
-            "mask_personal_data", gettext_lazy("Hide personal data from language models"),
-            gettext_lazy(
-                "For summaries, tags, sentiment, and suggestions. Translations and answers need"
-                " the full text."
-            ),
-        ),
-        Setting(
-            "retention_days", gettext_lazy("Delete ended conversations after (days)"),
-            gettext_lazy("Leave empty to keep them."),
-        ),
-    )  # fmt: skip
-
-
 @calls_out
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The page of email notifications, with a button to send a test mail."""
@@ -102,11 +84,3 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     )  # fmt: skip
     parts = [Part("notifications", gettext("Send an email when"), form, save), test]
     return show(site, request, gettext("Notifications"), parts)
-
-
-def privacy(site: Any, request: HttpRequest) -> HttpResponse:
-    """The settings page for privacy: what language models may read, how long conversations are
-    kept, and how to erase data."""
-    return show_config(
-        site, request, gettext("Privacy"), {"privacy": PrivacyForm}, template="settings/privacy"
-    )

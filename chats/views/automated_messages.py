@@ -1,17 +1,17 @@
 """The operations of the tag `config` that need this app; the others are in `identity`."""
 
 from chatplatform.api.operation import operation
-from chats.services.core import platform_message_texts
-from chats.shapes.platform_messages import PlatformWords
+from chats.services.core import automated_message_texts
+from chats.shapes.automated_messages import PlatformWords
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs
 
 
-class PlatformMessagesViewSet(TenantViewSet):
+class AutomatedMessagesViewSet(TenantViewSet):
     @operation("config", "Get Platform Words", access=BEARER)
     def retrieve(self, client_id: int) -> PlatformWords:
         """Get the platform's messages to customers: its texts in every language, and your own."""
-        return platform_message_texts.of_config(configs.get(self.client, client_id))
+        return automated_message_texts.of_config(configs.get(self.client, client_id))
 
     @operation("config", "Update Platform Words", access=ADMIN)
     def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
@@ -20,6 +20,6 @@ class PlatformMessagesViewSet(TenantViewSet):
         Send all of your texts. A sentence or language that you leave out falls back to the
         platform's text.
         """
-        return platform_message_texts.replace(
+        return automated_message_texts.replace(
             configs.get(self.client, client_id), body, by=self.user
         )

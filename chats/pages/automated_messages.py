@@ -11,8 +11,8 @@ from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
-from chats.services.core import platform_message_texts
-from chats.shapes.platform_messages import MAX_TEXT, PlatformWord
+from chats.services.core import automated_message_texts
+from chats.shapes.automated_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.base import Part, own_client, show, submitted_values
 
 # The messages of each form, with their labels.
@@ -101,7 +101,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The page with the platform's messages in one of the company's languages."""
     client, by = own_client(request), viewer(request)
     words: dict[str, PlatformWord] = {
-        word.name: word for word in platform_message_texts.of_config(client.config).words
+        word.name: word for word in automated_message_texts.of_config(client.config).words
     }
     languages = [language.code for language in supported_languages.of_client(client).languages]
     languages += sorted({code for word in words.values() for code in word.own} - {*languages})
@@ -109,7 +109,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     language = requested if requested in languages else client.default_language
 
     def save(data: dict[str, Any]) -> object:
-        return platform_message_texts.change(client.config, data, language=language, by=by)
+        return automated_message_texts.change(client.config, data, language=language, by=by)
 
     parts = [
         Part(

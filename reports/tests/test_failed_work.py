@@ -21,7 +21,7 @@ from chatplatform.testing import run_jobs
 from chats.models import Message
 from chats.testing import make_chat, put_message
 from identity.testing import make_person, signed_in
-from reports.services import failures
+from reports.services import failed_work
 from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
 from webhooks.services import announce
 
@@ -85,7 +85,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page
     page = words(staff.get(PATH))
-    assert f"{failures.job_label('bots.train_document')}: Disk full" in page
+    assert f"{failed_work.job_label('bots.train_document')}: Disk full" in page
     assert f"({ann.client})" in page
 
 
@@ -126,7 +126,9 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings, staff):
         enqueue("identity.send_invitation", client_id=ben.client.pk, user_id=ben.user.pk)
     run_jobs()
     page = words(staff.get(PATH))
-    assert f"{failures.job_label('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
+    assert (
+        f"{failed_work.job_label('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
+    )
     (group,) = groups(staff)["jobs"]
     row = Job.objects.get()
     assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
@@ -228,7 +230,7 @@ def test_nothing_has_failed(ann):
 def test_what_came_of_a_try_is_told(failed, kind, result, told, staff):
     group = groups(staff)[kind][0]
     assert "in progress" in words(try_again(staff, kind, group))
-    failures.KINDS[kind].model._base_manager.update(**result)
+    failed_work.KINDS[kind].model._base_manager.update(**result)
     for delivery in Delivery.objects.all():
         DeliveryAttempt.objects.create(
             client_id=delivery.client_id, delivery=delivery, number=1, error="bad_status",
@@ -256,7 +258,7 @@ def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page
     assert 'aria-label="Failures: 99+"' in page
     (counted,) = (query["sql"] for query in seen if "webhooks_delivery" in query["sql"])
     assert "COUNT(" not in counted
-    kinds = len(failures.KINDS) - 1  # all but those of staff
+    kinds = len(failed_work.KINDS) - 1  # all but those of staff
     assert counted.count("LIMIT 100") == kinds + 1
     with CaptureQueriesContext(connection) as seen:
         assert 'aria-label="Failures: 99+"' in words(browser.get(path))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.language.embedding import ConfidenceWeights, SearchEncoder, Weights
-from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
+from bots.search.hybrid_index import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
 
 # The assumed share of questions that documents answer. The examples are weighted to match it.
 _ANSWERED = 0.75

@@ -18,8 +18,8 @@ from bots.ingest import chunking
 from bots.language import known_words, language_data, quantity_matching
 from bots.language.embedding import PACKAGED, ConfidenceWeights, SearchEncoder, Vectors
 from bots.language.normalization import fold, same_question_key, tokens
-from bots.quoting.spelling import SpellCorrector
-from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
+from bots.search.bm25_index import STOP_FORMS, STOP_WEIGHT, WordIndex
+from bots.search.spelling import SpellCorrector
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7

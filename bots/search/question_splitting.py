@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from bots.language import language_data
 from bots.language.normalization import QUESTION_MARKS, tokens
-from bots.quoting import search
-from bots.quoting.search import SearchResult
+from bots.search import hybrid_index
+from bots.search.hybrid_index import SearchResult
 
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
@@ -152,7 +152,7 @@ def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
 
     A passage in another language shares no words with the question, so words can't decide.
     """
-    is_agreed = bool(both.hits) and alone.reaches(search.LIKELY_FOREIGN)
+    is_agreed = bool(both.hits) and alone.reaches(hybrid_index.LIKELY_FOREIGN)
     is_agreed = is_agreed and both.hits[0].chunk.id == alone.hits[0].chunk.id
     return both if is_agreed else replace(both, hits=())
 
@@ -200,7 +200,7 @@ def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchRe
     hits = tuple(
         hit
         for hit in result.hits
-        if search.coverage(
+        if hybrid_index.coverage(
             weights,
             result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
         )

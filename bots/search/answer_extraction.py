@@ -12,9 +12,9 @@ from bots.ingest import chunking
 from bots.language import detection
 from bots.language.normalization import QUESTION_MARKS
 from bots.language.phrasebook import base_of
-from bots.quoting import search
-from bots.quoting.question_splitting import Part
-from bots.quoting.search import Hit, IndexedChunk, SearchResult
+from bots.search import hybrid_index
+from bots.search.hybrid_index import Hit, IndexedChunk, SearchResult
+from bots.search.question_splitting import Part
 
 MAX_WORDS = 80
 # The maximum number of words of the best quote, and of each other quote, if all quotes together
@@ -297,7 +297,9 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
         if not is_row and not _is_quotable(chunk, position):
             continue
         headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
-        cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
+        cover = hybrid_index.coverage(
+            result.weights, result.terms_of(headed, language=chunk.language)
+        )
         score = _COSINE * float(cosines[position]) + _COVER * cover
         score += _SCORE * hit.score - _RANK * rank
         candidates.append(_Candidate(score, hit, position))
