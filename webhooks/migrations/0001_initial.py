@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
                 ('response_excerpt', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='identity.client')),
-                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='log', to='webhooks.transport')),
+                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='log', to='webhooks.delivery')),
             ],
             options={
                 'indexes': [models.Index(fields=['delivery', 'number'], name='delivery_attempt_number')],
