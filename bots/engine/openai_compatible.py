@@ -432,7 +432,7 @@ def _failures(draft: "_Draft") -> Iterator[None]:
         raise _unavailable(f"The model server: {error}", draft) from error
     except Exception as error:
         # The package may raise anything when it reads bad JSON, bad UTF-8 or unexpected types.
-        raise _unavailable("The model server's answer makes no sense.", draft) from error
+        raise _unavailable("The model server's response cannot be read.", draft) from error
 
 
 def _unavailable(text: str, draft: "_Draft", *, may_retry: bool = False) -> EngineUnavailable:

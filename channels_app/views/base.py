@@ -123,7 +123,7 @@ class ChannelViewSet(TenantViewSet):
         """Send a message to a customer who has written to the bot's account.
 
         A 201 means that the message is stored. It is sent afterwards; its `status` and the events
-        `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
+        `message.delivered`, `message.read` and `message.failed` report the outcome. If no agent has
         the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if the customer
         has never written to the account.
 

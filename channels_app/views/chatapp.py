@@ -88,7 +88,7 @@ class ChatappViewSet(ChannelViewSet):
 
         *Get Chatapp Templates* lists them. A 201 means that the message is stored. It is sent
         afterwards; its `status` and the events `message.delivered`, `message.read` and
-        `message.failed` tell the outcome. Before that, the template is fetched from the provider:
+        `message.failed` report the outcome. Before that, the template is fetched from the provider:
         if this fails, the response is a 502, and nothing is stored or sent. If no agent has the
         conversation, it is assigned to you; if it is snoozed, it reopens.
 

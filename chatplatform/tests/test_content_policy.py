@@ -45,7 +45,7 @@ def test_pages_of_the_site(ann):
     look = browser.get(reverse("admin:bots_bot_look", args=[bot.pk]))
     assert b"<script>" not in look.content
     preview = policy(browser.get(reverse("admin:bots_bot_preview", args=[bot.pk])))
-    assert preview["frame-ancestors"] == ["'self'"], "the page Look shows it"
+    assert preview["frame-ancestors"] == ["'self'"], "the Appearance page shows it"
 
 
 def test_an_answer_of_the_api_is_no_page(db):

@@ -85,6 +85,8 @@ def test_in_a_query(served, name, ann, ann_key, ours, owners):
             )  # fmt: skip
         if reply.headers.get("Content-Type") == "application/json":
             assert is_right(reply, name), reply.content
+        else:
+            list(reply)  # read to its end, it closes the file
 
 
 @pytest.mark.parametrize(("served", "name"), IN_BODY, ids=str)

@@ -369,7 +369,7 @@ def test_only_answers_of_the_engine_cost_credits(asked, client_a, credits_spent)
 def test_a_model_is_told_what_is_still_wanted_and_our_reading_decides(asked, stub):
     talk = asked(EMAIL, NAME)
     (request,) = stub.requests
-    assert "Still wanted of the customer: email, name." in request["messages"][0]["content"]
+    assert "Still missing from the customer: email, name." in request["messages"][0]["content"]
     assert talk.last["content"][0]["text"].endswith(question_for("E-mail"))
     assert talk.say("it's bob@example.com").startswith(NOTED)
     assert talk.customer.email == "bob@example.com"
