@@ -30,7 +30,8 @@ def save(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, gettext("Enter a name of up to 60 characters."))
         return redirect(list_url)
-    row = saved_views.save(viewer(request), **form.cleaned_data)
+    data = form.cleaned_data
+    row = saved_views.save(viewer(request), data.pop("page"), **data)
     messages.success(request, gettext("“%(name)s” is saved.") % {"name": row.name})
     return redirect(f"{list_url}?{row.query}")
 
