@@ -298,8 +298,8 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
     if not wanted:
         return instructions
     return (
-        f"{instructions}\nStill missing from the customer: {', '.join(wanted)}. The platform asks for"
-        " it after your reply and reads the answers: do not ask for it yourself."
+        f"{instructions}\nStill missing from the customer: {', '.join(wanted)}. The platform asks"
+        " for it after your reply and reads the answers: do not ask for it yourself."
     )
 
 
