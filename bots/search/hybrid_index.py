@@ -469,14 +469,9 @@ class Index:
             for number in chosen
             if number not in left_out
         )
-        return SearchResult(
-            hits,
-            1.0 if written is not None else confidence,
-            features,
-            own,
-            weights,
-            is_folded=is_folded,
-        )
+        if written is not None:
+            confidence = 1.0
+        return SearchResult(hits, confidence, features, own, weights, is_folded=is_folded)
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
         lift = np.zeros(len(self.chunks), dtype=np.float32)
