@@ -205,8 +205,8 @@ def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
 
     from chats.models import Conversation  # noqa: PLC0415
     from chats.services.desk import inbox  # noqa: PLC0415
+    from reports.schemas.adhoc import SearchAdhocReportParam  # noqa: PLC0415
     from reports.services import adhoc  # noqa: PLC0415
-    from reports.shapes.adhoc import SearchAdhocReportParam  # noqa: PLC0415
     from webhooks.models import FeedEntry  # noqa: PLC0415
     from webhooks.services import events  # noqa: PLC0415
 

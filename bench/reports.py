@@ -156,8 +156,8 @@ def asked(client: Any, days: int) -> dict[str, dict[str, Callable[[], Any]]]:
     from django.db import connection  # noqa: PLC0415
     from django.utils import timezone  # noqa: PLC0415
 
+    from reports.schemas.adhoc import PeriodQuery, SearchAdhocReportParam  # noqa: PLC0415
     from reports.services import adhoc, overview  # noqa: PLC0415
-    from reports.shapes.adhoc import PeriodQuery, SearchAdhocReportParam  # noqa: PLC0415
 
     first = timezone.localdate() - timedelta(days=days - 1)
     daily = SearchAdhocReportParam(date_from=first, group_by=["day", "channel", "tag"])
@@ -215,8 +215,8 @@ def export(client: Any, reader: Any) -> list[str]:
     """Measure each large export and its memory, with another client's searches beside it."""
     from identity.testing import make_person  # noqa: PLC0415
     from reports.models import Export  # noqa: PLC0415
+    from reports.schemas.adhoc import ExportAdhocReportParam  # noqa: PLC0415
     from reports.services import exports  # noqa: PLC0415
-    from reports.shapes.adhoc import ExportAdhocReportParam  # noqa: PLC0415
 
     person, search = make_person(client, "owner", "Ann").user, asked(reader, 30)["daily"]["ours"]
     alone, lines = sorted(took(search) for _ in range(60)), []

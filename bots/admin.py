@@ -19,9 +19,9 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from bots import forms, models
 from bots.pages import functions, language_models, mcp_servers
 from bots.pages.bot import content, install, settings, states
+from bots.schemas.bot import BotDto
 from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
 from bots.services.website_keys import create_bot
-from bots.shapes.bot import BotDto
 from chatplatform.admin_base import (
     ReadOnlyInline,
     TenantAdmin,

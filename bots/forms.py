@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot
+from bots.schemas.bot import BotDto, BotStyle
 from bots.services import bots
-from bots.shapes.bot import BotDto, BotStyle
-from chatplatform.api.shapes import Shape
+from chatplatform.api.schemas import Shape
 from chatplatform.form_fields import DateInput, TextsField
 from chatplatform.forms import SAVE, ServiceForm, SettingsForm
 from identity.models import User

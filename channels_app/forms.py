@@ -10,8 +10,8 @@ from bots.services import bots
 from chatplatform.channel_names import MessagingChannel
 from chatplatform.forms import ServiceForm
 from identity.models import Client, ClientConfig, User
+from identity.schemas.configs import ClientConfigDto
 from identity.services import configs
-from identity.shapes.configs import ClientConfigDto
 
 _LOGINS = [
     ("page", gettext_lazy("Linked to a Socialnet page")),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.api.shapes import describe_error
+from chatplatform.api.schemas import describe_error
 from chatplatform.form_fields import ScaledField, StoredField, TextsField
 
 Result = TypeVar("Result")

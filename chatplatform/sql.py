@@ -91,7 +91,7 @@ def _is_json(field: Any) -> bool:
 
 
 def iso_time(column: str) -> str:
-    """SQL that formats a time column like `chatplatform.api.shapes.iso`."""
+    """SQL that formats a time column like `chatplatform.api.schemas.iso`."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 

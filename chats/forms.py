@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from bots.shapes.written import MAX_ANSWER, MAX_QUESTION
+from bots.schemas.written import MAX_ANSWER, MAX_QUESTION
 from chatplatform.forms import ServiceForm
 
 

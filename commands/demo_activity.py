@@ -11,19 +11,19 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from bots.models import Bot
+from bots.schemas.written import QuestionAnswerDto
 from bots.services import documents, written_sources
-from bots.shapes.written import QuestionAnswerDto
 from chatplatform import egress
+from chats.schemas.conversation import ChatCreation
+from chats.schemas.desk import SavedReplyDto
 from chats.services.desk import saved_replies
 from chats.services.reply import incoming
-from chats.shapes.conversation import ChatCreation
-from chats.shapes.desk import SavedReplyDto
 from commands.demo_chats import SCRIPT
 from identity.auth import Principal
 from identity.models import ApiKey, User
 from webhooks.models import WebhookConfig
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import endpoints
-from webhooks.shapes import webhook as webhook_shapes
 
 # Cut off in the middle, as after a broken download.
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
@@ -64,7 +64,7 @@ def _add_endpoint(owner: User) -> WebhookConfig | None:
     if provider not in egress.allowed_for("webhook") or owner.client is None:
         return None
     url = f"http://{provider}/the-shops-old-server"
-    body = webhook_shapes.WebhookConfig(
+    body = webhook_schemas.WebhookConfig(
         url=url, description="The shop's old server; it fails on purpose."
     )
     return endpoints.create(owner.client, body, by=owner)

@@ -39,10 +39,10 @@ from chats.models import (
     TagSource,
     text_content,
 )
+from chats.schemas.people import Location
 from chats.services.core import messages
 from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import Answer, AskEngine, Decision, HandOver, KnowledgeGap, NoReply
-from chats.shapes.people import Location
 from identity.models import CreditEntry, EntryKind, Role, Subscription, User
 from identity.services import credits
 

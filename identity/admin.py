@@ -32,13 +32,13 @@ from chatplatform.forms import refusals
 from chatplatform.templatetags.dates import short_day, when
 from identity import forms, models
 from identity.pages import audit_and_jobs, people, sign_in_providers
+from identity.schemas.clients import ApiKeyDto, ClientChange, CompanyDto
 from identity.services import (
     api_keys,
     clients,
     credit_orders,
     credits,
 )
-from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto
 
 # Importing these modules registers their admin pages.
 __all__ = ["audit_and_jobs", "people", "sign_in_providers"]

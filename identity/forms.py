@@ -12,10 +12,10 @@ from chatplatform.api.request_context import current_address
 from chatplatform.form_fields import picture_field
 from chatplatform.forms import ServiceForm
 from identity.models import ApiKey, Client, KeyScope, Role, User
+from identity.schemas.clients import MAX_DAILY_CREDITS
+from identity.schemas.fields import time_zones
 from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
-from identity.shapes.clients import MAX_DAILY_CREDITS
-from identity.shapes.fields import time_zones
 
 # The default daily cap of a public key, in credits. It is half of a trial's credits, so that one
 # day of misuse cannot use up a trial. It is enough for a small shop: 500 replies that quote

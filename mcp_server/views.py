@@ -17,8 +17,8 @@ from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from identity.auth import ANY_ROLE_OR_SECRET_KEY, TenantViewSet, bearer_token
 from identity.services import audit, tokens
+from mcp_server.schemas import McpFault, McpRequest, McpResult
 from mcp_server.services import Tool, tools_of
-from mcp_server.shapes import McpFault, McpRequest, McpResult
 
 VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"

@@ -38,8 +38,8 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import deliveries, endpoints, event_history
-from webhooks.shapes import webhook as webhook_shapes
 from webhooks.transport import Fault
 
 COLORS: dict[str, str] = {
@@ -205,7 +205,7 @@ class WebhookConfigAdmin(TenantAdmin):
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            created = endpoints.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
+            created = endpoints.create(by.client, webhook_schemas.WebhookConfig(**data), by=by)
             title = gettext("Your webhook is on")
             return self.page(
                 request, "admin/webhooks/new_secrets.html", title, endpoints=[created], is_new=True
@@ -232,7 +232,7 @@ class WebhookConfigAdmin(TenantAdmin):
             initial={name: getattr(row, name) for name in ("url", "description", "event_types")},
         )
         replay = forms.ReplayForm(filled if chosen in {"count", "replay"} else None)
-        plain, by, make = ServiceForm(filled), viewer(request), webhook_shapes.WebhookConfig
+        plain, by, make = ServiceForm(filled), viewer(request), webhook_schemas.WebhookConfig
         # For each button: the form, the action, and the message after success.
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
             "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
@@ -421,17 +421,17 @@ def _outcome(item: Delivery) -> dict[str, str]:
     return {"state": "failed", "text": message}
 
 
-def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
+def _resend(row: WebhookConfig, body: webhook_schemas.EventReplayRequest) -> int:
     """Resend a range of events, and return their number, counted up to 10,001."""
     count = deliveries.count_replay(row, body)
     deliveries.enqueue_replay(row, body)
     return count
 
 
-def _replay_request(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
+def _replay_request(data: dict[str, Any]) -> webhook_schemas.EventReplayRequest:
     """The replay that was chosen in the form."""
     since = timezone.now() - timedelta(hours=data["hours"])
-    return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
+    return webhook_schemas.EventReplayRequest(created_from=since, state=data["state"])
 
 
 class StateFilter(admin.ChoicesFieldListFilter):

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, SchemaError, ValidationError
 from pydantic import TypeAdapter
 from pydantic import ValidationError as WrongShape
 
-from chatplatform.api.shapes import JsonObject
+from chatplatform.api.schemas import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.engine import request_templates
 from bots.language.normalization import normalize
 from bots.models import Approval, Function
-from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, FunctionHttpDTO
+from bots.schemas.function_calling import FunctionCallingConfigDTO, FunctionDTO, FunctionHttpDTO
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 

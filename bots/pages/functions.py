@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots import models
 from bots.pages.function_forms import APPROVERS, FunctionForm, SwitchForm, TryForm
+from bots.schemas.function_calling import FunctionDTO
 from bots.services import bots, function_calls, function_runner, functions
-from bots.shapes.function_calling import FunctionDTO
 from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out

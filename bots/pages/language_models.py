@@ -13,8 +13,8 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from bots.models import Bot, LanguageModel, ModelPurpose
+from bots.schemas.language_model import LanguageModelDto
 from bots.services import bots, engines, language_models
-from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin_base import (
     ADMINS,
     TenantAdmin,

@@ -15,8 +15,8 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from bots.models import Approval, Bot, McpServer
 from bots.pages.function_forms import APPROVERS
 from bots.pages.functions import without_model
+from bots.schemas.mcp_server import McpServerDto, McpServerRequest, McpToolChoice, McpToolDto
 from bots.services import bots, mcp_servers
-from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice, McpToolDto
 from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm

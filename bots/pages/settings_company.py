@@ -10,15 +10,15 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from bots.language import phrasebook
+from bots.schemas.bot import BotLanguageConfigDto
 from bots.services import supported_languages
-from bots.shapes.bot import BotLanguageConfigDto
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_choices, language_name
 from chatplatform.forms import Setting, SettingsForm
 from identity.pages.settings.base import Part, own_client, show, submitted_values
+from identity.schemas.clients import CompanyName
+from identity.schemas.configs import ClientConfigDto
 from identity.services import clients, configs, time_zones
-from identity.shapes.clients import CompanyName
-from identity.shapes.configs import ClientConfigDto
 
 
 class CompanyForm(SettingsForm):

@@ -7,12 +7,12 @@ from django.db import transaction
 from django.utils.translation import gettext_noop
 
 from bots.models import Bot
-from bots.services import bots, uploaded_pictures
-from bots.shapes.widget import (
+from bots.schemas.widget import (
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
 )
+from bots.services import bots, uploaded_pictures
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid
 from identity.models import User

@@ -10,8 +10,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
+from bots.schemas.bot import SETUP_STEPS, BotDto, detected_setup
 from bots.services import engines, supported_languages
-from bots.shapes.bot import SETUP_STEPS, BotDto, detected_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require_fields
 from chatplatform.sql import fetch_row

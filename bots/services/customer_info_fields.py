@@ -5,8 +5,8 @@ from typing import Any
 
 from bots.language import phrasebook, slot_filling
 from bots.models import Bot
+from bots.schemas.widget import CustomerInfoFields
 from bots.services import bots
-from bots.shapes.widget import CustomerInfoFields
 from chatplatform.api.errors import Invalid
 from identity.models import User
 

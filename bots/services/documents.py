@@ -27,8 +27,8 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
+from bots.schemas.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from bots.services import bots, document_changes, publish_gate
-from bots.shapes.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
 from identity.models import ApiKey, User

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
 from bots.models import Approval, Bot, CallStatus, FunctionCall
-from bots.shapes.function_calling import FunctionCallingEventsQuery
+from bots.schemas.function_calling import FunctionCallingEventsQuery
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.sql import column_names

@@ -9,8 +9,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from bots.engine import argument_schemas, request_templates
 from bots.models import Bot, Function, FunctionCalling
+from bots.schemas.function_calling import MAX_FUNCTIONS, FunctionCallingConfigDTO, FunctionDTO
 from bots.services import bots, engines
-from bots.shapes.function_calling import MAX_FUNCTIONS, FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
 from identity.models import User

@@ -17,8 +17,8 @@ from bots.models import (
     GoldenQuestion,
     SampleQuestion,
 )
+from bots.schemas.golden import GoldenQuestionDto
 from bots.services import bots
-from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.api.errors import ApiError, first_or_404, require_fields
 from identity.models import User
 

@@ -20,6 +20,7 @@ from bots.models import (
     GoldenStatus,
     Prompt,
 )
+from bots.schemas.golden import GoldenRunRequest
 from bots.search import question_splitting
 from bots.services import (
     answer_preview,
@@ -33,7 +34,6 @@ from bots.services import (
     retrieval,
 )
 from bots.services.answers import Answered, AnswerRequest, Outcome
-from bots.shapes.golden import GoldenRunRequest
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User

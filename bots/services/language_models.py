@@ -10,8 +10,8 @@ from bots.engine import request_templates, text_tasks
 from bots.engine.types import EngineError, Usage
 from bots.language.embedding import EncoderDown
 from bots.models import Bot, LanguageModel, ModelPurpose
+from bots.schemas.language_model import LanguageModelDto, LanguageModelTest, Purpose
 from bots.services import bots, encoders, engines
-from bots.shapes.language_model import LanguageModelDto, LanguageModelTest, Purpose
 from chatplatform import egress
 from chatplatform.api.errors import Invalid, first_or_404, require_address
 from identity.models import Client, User

@@ -20,9 +20,9 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from bots.engine import argument_schemas, request_templates
 from bots.engine.mcp_client import McpError, McpSession, McpTool
 from bots.models import Bot, Function, FunctionCalling, McpServer
+from bots.schemas.function_calling import MAX_FUNCTIONS
+from bots.schemas.mcp_server import McpServerDto, McpServerRequest, McpToolChoice
 from bots.services import bots
-from bots.shapes.function_calling import MAX_FUNCTIONS
-from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice
 from chatplatform import egress
 from chatplatform.api.errors import ApiError, Invalid, first_or_404, require_address, require_fields
 from identity.models import User

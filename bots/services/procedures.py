@@ -13,8 +13,8 @@ from bots.engine.tools import Tool
 from bots.language import embedding
 from bots.language.normalization import fold
 from bots.models import Bot, Function
+from bots.schemas.procedure import Procedures
 from bots.services import bots
-from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 

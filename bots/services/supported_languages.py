@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from bots.models import Bot
-from bots.shapes.bot import BotLanguageConfigDto
+from bots.schemas.bot import BotLanguageConfigDto
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 

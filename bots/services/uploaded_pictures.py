@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_noop
 
 from bots.ingest import image_reencoding
-from bots.shapes.widget import MAX_BANNER_BYTES
+from bots.schemas.widget import MAX_BANNER_BYTES
 from chatplatform import media
 from chatplatform.api.errors import Invalid, TooLarge
 from identity.services.picture_hooks import StoredPicture

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from bots.ingest import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
+from bots.schemas.web_url import MAX_SHOWN_PAGES, WebUrlDto
 from bots.services import bots
-from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
 from chatplatform import media
 from chatplatform.api.errors import (
     ApiError,

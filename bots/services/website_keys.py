@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from bots.models import Bot
+from bots.schemas.bot import BotDto
 from bots.services import bots
-from bots.shapes.bot import BotDto
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import api_keys
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_noop
 
 from bots.language.normalization import QUESTION_MARKS, fold
 from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
+from bots.schemas.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from bots.services import bots
 from bots.services.stored_passages import PUBLISHED, valid
-from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User
 

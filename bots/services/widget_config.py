@@ -8,6 +8,8 @@ import orjson
 from django.conf import settings
 
 from bots.models import Bot
+from bots.schemas.bot import BotStyle
+from bots.schemas.widget import BotConfigDto, ConfigField, Option, UploadLimits
 from bots.services import (
     banner_picture,
     bots,
@@ -16,10 +18,8 @@ from bots.services import (
     customer_info_fields,
     welcome,
 )
-from bots.shapes.bot import BotStyle
-from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
+from identity.schemas.configs import stored_holidays, stored_hours
 from identity.services import mails
-from identity.shapes.configs import stored_holidays, stored_hours
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:

@@ -11,9 +11,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
+from bots.schemas.written import QuestionAnswerDto, TextDto
 from bots.services import bots, document_changes, documents
 from bots.services.documents import DocumentLimit
-from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform import media
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User

@@ -11,10 +11,10 @@ from bots.models import Bot, Document, Prompt, WebUrl
 from bots.pages.bot import behaviour_forms
 from bots.pages.bot.install_forms import INSTALL
 from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
+from bots.schemas.bot import BotDto, BotStyle
+from bots.schemas.content import PromptDto
+from bots.schemas.widget import BotBannerDto
 from bots.services.bots import WITH_DEFAULT_FIELD, WRITABLE
-from bots.shapes.bot import BotDto, BotStyle
-from bots.shapes.content import PromptDto
-from bots.shapes.widget import BotBannerDto
 from bots.testing import trained
 from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from bots.services import bots, supported_languages, visitor_identity, welcome, widget_config
-from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
-from bots.shapes.widget import (
+from bots.schemas.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
+from bots.schemas.widget import (
     BotConfigDto,
     BotIdentitySecret,
     SampleQuestions,
@@ -14,7 +13,8 @@ from bots.shapes.widget import (
     SampleQuestionsResponse,
     WidgetQuery,
 )
-from chatplatform.api.error_shapes import Error
+from bots.services import bots, supported_languages, visitor_identity, welcome, widget_config
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page

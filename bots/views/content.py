@@ -7,18 +7,7 @@ from django.http import HttpResponseBase
 
 from bots.ingest.extraction.file_types import MIME_TYPES
 from bots.models import DocumentSource
-from bots.services import (
-    banner_picture,
-    bots,
-    customer_info_fields,
-    documents,
-    procedures,
-    prompt_versions,
-    web_urls,
-    welcome,
-    written_sources,
-)
-from bots.shapes.content import (
+from bots.schemas.content import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
     DocumentsQuery,
@@ -30,9 +19,9 @@ from bots.shapes.content import (
     ReuploadFilesRequest,
     ReuploadFilesResponse,
 )
-from bots.shapes.procedure import Procedures
-from bots.shapes.web_url import WebUrlDto, WebUrlsResponse
-from bots.shapes.widget import (
+from bots.schemas.procedure import Procedures
+from bots.schemas.web_url import WebUrlDto, WebUrlsResponse
+from bots.schemas.widget import (
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
@@ -40,7 +29,7 @@ from bots.shapes.widget import (
     KeyBotQuery,
     WelcomeMessages,
 )
-from bots.shapes.written import (
+from bots.schemas.written import (
     QuestionAnswerDto,
     QuestionAnswersQuery,
     QuestionAnswersResponse,
@@ -48,7 +37,18 @@ from bots.shapes.written import (
     TextsQuery,
     TextsResponse,
 )
-from chatplatform.api.error_shapes import Error
+from bots.services import (
+    banner_picture,
+    bots,
+    customer_info_fields,
+    documents,
+    procedures,
+    prompt_versions,
+    web_urls,
+    welcome,
+    written_sources,
+)
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet

@@ -3,21 +3,21 @@
 import uuid
 from typing import Any
 
-from bots.services import bots, function_calls, functions, mcp_servers
-from bots.shapes.function_calling import (
+from bots.schemas.function_calling import (
     FunctionCallDecision,
     FunctionCallingConfigDTO,
     FunctionCallingEventDTO,
     FunctionCallingEventsQuery,
     FunctionCallingEventsResponse,
 )
-from bots.shapes.mcp_server import (
+from bots.schemas.mcp_server import (
     McpServerChange,
     McpServerDto,
     McpServerRequest,
     McpServersResponse,
 )
-from chatplatform.api.error_shapes import Error
+from bots.services import bots, function_calls, functions, mcp_servers
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, BEARER, TenantViewSet

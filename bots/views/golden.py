@@ -3,8 +3,7 @@
 import uuid
 from typing import Any
 
-from bots.services import bots, golden_questions, golden_runs
-from bots.shapes.golden import (
+from bots.schemas.golden import (
     GoldenQuestionDto,
     GoldenQuestionsResponse,
     GoldenRunDetail,
@@ -12,7 +11,8 @@ from bots.shapes.golden import (
     GoldenRunRequest,
     GoldenRunsResponse,
 )
-from chatplatform.api.error_shapes import Error
+from bots.services import bots, golden_questions, golden_runs
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import BEARER, TRAINER, TenantViewSet

@@ -3,14 +3,14 @@
 from typing import Any
 
 from bots.models import Bot
-from bots.services import bots, language_models
-from bots.shapes.language_model import (
+from bots.schemas.language_model import (
     LanguageModelDto,
     LanguageModelQuery,
     LanguageModelsResponse,
     LanguageModelTest,
 )
-from chatplatform.api.error_shapes import Error
+from bots.services import bots, language_models
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import not_found_in
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page

@@ -1,8 +1,8 @@
 """The API operation that searches a bot's content."""
 
 from bots.language import detection
+from bots.schemas.search import ContentQuery, FoundContent, FoundPassage
 from bots.services import bots, retrieval
-from bots.shapes.search import ContentQuery, FoundContent, FoundPassage
 from chatplatform.api.errors import NotFound
 from chatplatform.api.operation import operation
 from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet

@@ -32,18 +32,18 @@ from channels_app.models import (
 )
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
+from channels_app.schemas.connection import (
+    AccountsQuery,
+    ChatappConnectDto,
+    PhotoappConnectDto,
+    TokenConnectDto,
+)
 from channels_app.services import (
     account_news,
     connections,
     number_signup,
     oauth_authorizations,
     photoapp_logins,
-)
-from channels_app.shapes.connection import (
-    AccountsQuery,
-    ChatappConnectDto,
-    PhotoappConnectDto,
-    TokenConnectDto,
 )
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError

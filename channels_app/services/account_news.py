@@ -9,8 +9,8 @@ from django.utils.translation import gettext, gettext_lazy, override
 
 from channels_app.models import AccountNotice, ChannelConnection, NoticeKind
 from channels_app.providers.events import AccountNews
+from channels_app.schemas import connection as connection_schemas
 from channels_app.services import connections
-from channels_app.shapes import connection as connection_shapes
 from chatplatform.templatetags.codes import humanize_code
 from identity.services import mails
 from webhooks.services import announce
@@ -55,8 +55,8 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
     if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
         setattr(connection, item.kind, item.value[:20])
         connection.save(update_fields=[item.kind])
-    shape = connection_shapes.ChannelConnection.from_row(connection)
-    notice_shape = connection_shapes.ChannelNotice.copy_from(notice)
+    shape = connection_schemas.ChannelConnection.from_row(connection)
+    notice_shape = connection_schemas.ChannelNotice.copy_from(notice)
     data = {
         "connection": shape.model_dump(mode="json"),
         "notice": notice_shape.model_dump(mode="json"),

@@ -7,16 +7,16 @@ from django.db.models import Q
 from bots.models import Bot
 from channels_app.models import ChannelChat
 from channels_app.providers import Provider
-from channels_app.services import identities
-from channels_app.shapes.connection import (
+from channels_app.schemas.connection import (
     ChannelMessageRequest,
     ChannelMessagesQuery,
     ChatappTemplateRequest,
 )
+from channels_app.services import identities
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
+from chats.schemas.desk import ManualChatMessageDto
 from chats.services.core import agent_messages, channel_updates, row_json
-from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
 

@@ -24,8 +24,8 @@ from channels_app.models import (
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.errors import ADVICE, Kind, ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
+from channels_app.schemas import connection as connection_schemas
 from channels_app.services import oauth_authorizations
-from channels_app.shapes import connection as connection_shapes
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
@@ -68,12 +68,12 @@ class ConsentRefused(ApiError):
 # --- lookups ----------------------------------------------------------------------------------
 
 
-def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelConnection:
+def describe(bot: Bot, channel: MessagingChannel) -> connection_schemas.ChannelConnection:
     """The bot's connection on a channel; `disconnected` without an id if there never was one."""
     row = current(bot, channel)
     if row:
-        return connection_shapes.ChannelConnection.from_row(row, notices=latest_notices(row))
-    return connection_shapes.ChannelConnection(
+        return connection_schemas.ChannelConnection.from_row(row, notices=latest_notices(row))
+    return connection_schemas.ChannelConnection(
         channel=channel, bot_id=bot.pk, status="disconnected"
     )
 
@@ -86,14 +86,14 @@ def latest_notices(row: ChannelConnection) -> list[AccountNotice]:
 
 def describe_all(
     client: Client, channel: MessagingChannel
-) -> list[connection_shapes.ChannelConnection]:
+) -> list[connection_schemas.ChannelConnection]:
     """The current connection of each bot that has or had one on a channel, newest first."""
     rows = ChannelConnection.objects.for_client(client).filter(channel=channel)
     by_bot: dict[int, list[ChannelConnection]] = {}
     for row in rows.select_related("connected_by").order_by("-id"):
         by_bot.setdefault(row.bot_id, []).append(row)
     return [
-        connection_shapes.ChannelConnection.from_row(_current(found)) for found in by_bot.values()
+        connection_schemas.ChannelConnection.from_row(_current(found)) for found in by_bot.values()
     ]
 
 
@@ -133,8 +133,8 @@ def account_of(connection: ChannelConnection) -> Account:
 
 
 def list_accounts(
-    bot: Bot, provider: Provider, query: connection_shapes.AccountsQuery
-) -> connection_shapes.ChannelAccountsResponse:
+    bot: Bot, provider: Provider, query: connection_schemas.AccountsQuery
+) -> connection_schemas.ChannelAccountsResponse:
     """One page of the accounts to which the stored token gives access, with the client's bot to
     which each is connected."""
     token = user_token(bot.client, provider.channel)
@@ -146,7 +146,7 @@ def list_accounts(
     )
     bots = dict(rows.values_list("account_id", "bot_id"))
     items = [
-        connection_shapes.ChannelAccount(
+        connection_schemas.ChannelAccount(
             id=account.id,
             name=account.name,
             picture_url=account.picture_url,
@@ -155,7 +155,7 @@ def list_accounts(
         )
         for account in page.items
     ]
-    return connection_shapes.ChannelAccountsResponse(items=items, next_cursor=page.next_cursor)
+    return connection_schemas.ChannelAccountsResponse(items=items, next_cursor=page.next_cursor)
 
 
 # --- a person's token ----------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def consent(
     code: str | None,
     state: str | None,
     by: User,
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Begin a consent or, if there is a `code`, complete it and store the person's token.
 
     In both cases the connection stays pending: the person must still consent or choose an account.
@@ -197,12 +197,12 @@ def consent(
     rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
     if rows.update(connected_by=by, token_expires_at=token.expires_at):
         row.connected_by, row.token_expires_at = by, token.expires_at
-    return connection_shapes.ChannelConnection.from_row(row)
+    return connection_schemas.ChannelConnection.from_row(row)
 
 
 def begin_consent(
     bot: Bot, provider: Provider, *, redirect_uri: str, account_id: str | None = None, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Begin a consent, and return the pending connection with the consent page's URL."""
     with transaction.atomic():
         # All pending consents of the bot on this channel share one row, which then gets the chosen
@@ -213,7 +213,7 @@ def begin_consent(
         url = oauth_authorizations.start(
             provider, row, by=by, redirect_uri=redirect_uri, account_id=account_id or ""
         )
-    return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
+    return connection_schemas.ChannelConnection.from_row(row, consent_url=url)
 
 
 def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -> str:
@@ -241,7 +241,7 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
 
 def _connect_consented(
     provider: Provider, authorization: OAuthAuthorization, code: str, account_id: str
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Exchange an authorization's code for tokens, and connect the account that they are for."""
     bot, by = authorization.connection.bot, authorization.user
     if not code:
@@ -275,7 +275,7 @@ def store_tokens(
 
 def connect(
     bot: Bot, provider: Provider, account_id: str, *, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Connect an account of the person whose token is stored.
 
     `account_id` may also be the id of the page to which the account is linked.
@@ -295,7 +295,7 @@ def connect(
 
 def connect_with_token(
     bot: Bot, provider: Provider, token: str, *, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Connect the account that a token is for; 422 if the provider does not accept the token.
 
     May be repeated, for instance with a new token.
@@ -356,7 +356,7 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 
 def reconnect(
     bot: Bot, provider: Provider, account_id: str | None, *, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Reconnect an account that this bot has or had: the given one, or else the live or newest one.
 
     404 if the bot never had the account.
@@ -367,7 +367,7 @@ def reconnect(
 
 def store(
     bot: Bot, channel: MessagingChannel, connected: Connected, *, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Store an account that now sends its events to us, and announce it.
 
     409 if another bot has it, or if the bot has another account on this channel.
@@ -388,12 +388,12 @@ def store(
     except IntegrityError as exc:
         ensure_free(bot, channel, connected.id)
         raise AccountTaken from exc
-    return connection_shapes.ChannelConnection.from_row(row)
+    return connection_schemas.ChannelConnection.from_row(row)
 
 
 def disconnect(
     bot: Bot, channel: MessagingChannel, account_id: str | None = None, *, by: User
-) -> connection_shapes.ChannelConnection:
+) -> connection_schemas.ChannelConnection:
     """Disconnect an account (by default the bot's current one): delete its tokens and ignore its
     events. An already disconnected account stays as it is; 404 if the bot never had the account.
 
@@ -415,7 +415,7 @@ def disconnect(
             _record(row, "channel.disconnected", by=by)
     if was_live and account.token:
         _end_subscription(row, account)
-    return connection_shapes.ChannelConnection.from_row(row)
+    return connection_schemas.ChannelConnection.from_row(row)
 
 
 def _end_subscription(row: ChannelConnection, account: Account) -> None:
@@ -535,7 +535,7 @@ def _shares_subscription(row: ChannelConnection) -> bool:
 
 
 def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None:
-    shape: Any = connection_shapes.ChannelConnection.from_row(row)
+    shape: Any = connection_schemas.ChannelConnection.from_row(row)
     announce(row.client_id, event_type, {"connection": shape.model_dump(mode="json")})
     audit.record(
         row.client_id, event_type, by=by, subject=f"channel_connection:{row.pk}",

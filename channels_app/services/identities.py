@@ -19,8 +19,8 @@ from channels_app.providers.events import FromCustomer, IdsChanged
 from chatplatform import locks
 from chatplatform.api.errors import Invalid
 from chats.models import AssignType, Conversation, Customer, LockedConversation, SenderType, Status
+from chats.schemas.people import CustomerInfo
 from chats.services.core import channel_updates, conversations, customers, lifecycle
-from chats.shapes.people import CustomerInfo
 from identity.models import Client
 
 

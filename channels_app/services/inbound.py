@@ -45,6 +45,9 @@ from channels_app.services import (
 )
 from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
+from chats.schemas.insight import ChatFeedBackDto
+from chats.schemas.message import ConvMessage, MessageContent
+from chats.schemas.people import CustomerInfo, Location
 from chats.services.core import (
     channel_context,
     channel_updates,
@@ -56,9 +59,6 @@ from chats.services.core import (
 )
 from chats.services.core.channel_context import Line
 from chats.services.reply import incoming
-from chats.shapes.insight import ChatFeedBackDto
-from chats.shapes.message import ConvMessage, MessageContent
-from chats.shapes.people import CustomerInfo, Location
 
 log = logging.getLogger(__name__)
 ItemHandler = Callable[[InboundItem], None]

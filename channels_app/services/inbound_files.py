@@ -17,8 +17,8 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.services import provider_error_policy
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
+from chats.schemas.message import MessageContent
 from chats.services.core import attachments
-from chats.shapes.message import MessageContent
 
 log = logging.getLogger(__name__)
 # The number of attempts to download a file from its provider, and the wait between them.

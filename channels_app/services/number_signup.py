@@ -4,8 +4,8 @@ from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from channels_app.providers.chatapp import Chatapp, accounts
+from channels_app.schemas.connection import ChannelConnection, ChatappConnectDto
 from channels_app.services import connections
-from channels_app.shapes.connection import ChannelConnection, ChatappConnectDto
 from chatplatform.api.errors import ApiError
 from identity.models import User
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from bots.models import Bot
 from channels_app.providers import PROVIDERS
 from channels_app.providers.photoapp import PhotoappDirect
+from channels_app.schemas.connection import ChannelConnection, PhotoappConnectDto
 from channels_app.services import connections, oauth_authorizations
-from channels_app.shapes.connection import ChannelConnection, PhotoappConnectDto
 from identity.models import User
 
 _DIRECT = PhotoappDirect()

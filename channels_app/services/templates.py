@@ -6,6 +6,7 @@ from typing import Any
 from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
+from channels_app.schemas import connection as connection_schemas
 from channels_app.services import (
     channel_messages,
     connections,
@@ -13,11 +14,10 @@ from channels_app.services import (
     inbound,
     provider_error_policy,
 )
-from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Attachment, Conversation, Message, OptOut
+from chats.schemas.message import MessageContent
 from chats.services.core import agent_messages, attachments, customers, lifecycle
-from chats.shapes.message import MessageContent
 from identity.models import User
 
 # An international phone number, in digits only.
@@ -40,15 +40,15 @@ class TemplateNotSendable(ApiError):
 
 
 def list_(
-    bot: Bot, query: connection_shapes.ChatappTemplatesQuery
-) -> connection_shapes.ChatappTemplatesResponse:
+    bot: Bot, query: connection_schemas.ChatappTemplatesQuery
+) -> connection_schemas.ChatappTemplatesResponse:
     """One page of the templates of the business account that has the bot's number."""
     found, next_cursor = provider_error_policy.call(
         _connection(bot),
         lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
     )
     items = [
-        connection_shapes.ChatappTemplate.copy_from(
+        connection_schemas.ChatappTemplate.copy_from(
             row,
             problem=row.problem or None,
             quality=row.quality or None,
@@ -56,12 +56,12 @@ def list_(
         )  # fmt: skip
         for row in found
     ]
-    return connection_shapes.ChatappTemplatesResponse(items=items, next_cursor=next_cursor)
+    return connection_schemas.ChatappTemplatesResponse(items=items, next_cursor=next_cursor)
 
 
 def send(
     bot: Bot,
-    body: connection_shapes.ChatappTemplateRequest,
+    body: connection_schemas.ChatappTemplateRequest,
     *,
     by: User,
     request_id: str | None = None,
@@ -94,7 +94,7 @@ def send(
     return agent_messages.send_template(chat, piece, by=by, client_message_id=own_id)
 
 
-def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation | None:
+def _chat(bot: Bot, body: connection_schemas.ChatappTemplateRequest) -> Conversation | None:
     """The chat that the body selects; None if there is none, and `consent` allows opening a chat
     with the body's number."""
     try:
@@ -105,7 +105,7 @@ def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversat
         raise
 
 
-def _number(body: connection_shapes.ChatappTemplateRequest) -> str:
+def _number(body: connection_schemas.ChatappTemplateRequest) -> str:
     return (body.recipient_id or "").removeprefix("+")
 
 
@@ -120,7 +120,7 @@ def _connection(bot: Bot) -> ChannelConnection:
 def _piece(
     connection: ChannelConnection,
     chat: Conversation | None,
-    body: connection_shapes.ChatappTemplateRequest,
+    body: connection_schemas.ChatappTemplateRequest,
     *,
     takes_offers: bool,
 ) -> dict[str, Any]:

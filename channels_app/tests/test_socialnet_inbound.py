@@ -8,7 +8,7 @@ from channels_app.models import CustomerIdentity, InboundItem, Outcome
 from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs, tool_server
 from chats.models import Attachment, Conversation, Feedback, Message
-from chats.shapes.data_exchange import MessageEntity
+from chats.schemas.data_exchange import MessageEntity
 from identity.testing import make_key
 from webhooks.models import Event
 

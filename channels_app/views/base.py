@@ -11,8 +11,7 @@ from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import ChannelNotConfigured, ProviderError
 from channels_app.providers.http import setting
-from channels_app.services import callbacks, channel_messages, connections
-from channels_app.shapes.connection import (
+from channels_app.schemas.connection import (
     AccountsQuery,
     ChannelAccountsResponse,
     ChannelConnection,
@@ -21,15 +20,16 @@ from channels_app.shapes.connection import (
     ChannelMessagesQuery,
     TokenConnectDto,
 )
+from channels_app.services import callbacks, channel_messages, connections
 from chatplatform.api import idempotency
 from chatplatform.api.errors import NotFound, TooLarge, json_response
 from chatplatform.api.operation import OperationViewSet, RawResponse
 from chatplatform.channel_names import MessagingChannel
-from chats.shapes.message import Message
+from chats.schemas.message import Message
 from identity.auth import TenantViewSet
 from identity.models import Client
+from identity.schemas.clients import SocialnetAccessToken
 from identity.services import clients
-from identity.shapes.clients import SocialnetAccessToken
 
 # The errors of operations that call a provider. Every channel needs the platform's app, except
 # those whose accounts have their own tokens.

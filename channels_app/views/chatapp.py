@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from channels_app.services import number_signup, templates
-from channels_app.shapes.chatapp_callback import ChatappWebhook
-from channels_app.shapes.connection import (
+from channels_app.schemas.chatapp_callback import ChatappWebhook
+from channels_app.schemas.connection import (
     ChannelConnection,
     ChatappConnectDto,
     ChatappTemplateRequest,
     ChatappTemplatesQuery,
     ChatappTemplatesResponse,
 )
+from channels_app.services import number_signup, templates
 from channels_app.views.base import (
     CHALLENGE,
     PROVIDER_ERRORS,
@@ -19,9 +19,9 @@ from channels_app.views.base import (
     ChannelViewSet,
 )
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import PUBLIC, operation
-from chats.shapes.message import Message, MessagesResponse
+from chats.schemas.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
 
 TAG = "chatapp-services"

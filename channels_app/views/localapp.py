@@ -3,16 +3,16 @@
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from channels_app.providers import PROVIDERS
-from channels_app.services import connections
-from channels_app.shapes.connection import (
+from channels_app.schemas.connection import (
     ChannelConnection,
     LocalappOAConnectDto,
 )
-from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
+from channels_app.schemas.localapp_callback import LocalappConsentAnswer, LocalappEvent
+from channels_app.services import connections
 from channels_app.views.base import RECEIVED, CallbackViewSet, ChannelViewSet
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import PUBLIC, operation
-from chats.shapes.message import Message, MessagesResponse
+from chats.schemas.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
 
 TAG = "localapp-services"

@@ -1,12 +1,12 @@
 """socialnet-services: a client's pages, their messages, and the provider's callbacks."""
 
-from channels_app.services import connections
-from channels_app.shapes.connection import (
+from channels_app.schemas.connection import (
     ChannelConnection,
     MessengerConnectDto,
     MessengerConnectPageDto,
 )
-from channels_app.shapes.graph_callback import MessageHook
+from channels_app.schemas.graph_callback import MessageHook
+from channels_app.services import connections
 from channels_app.views.base import (
     CHALLENGE,
     PROVIDER_ERRORS,
@@ -14,10 +14,10 @@ from channels_app.views.base import (
     CallbackViewSet,
     ChannelViewSet,
 )
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import Invalid
 from chatplatform.api.operation import PUBLIC, operation
-from chats.shapes.message import Message, MessagesResponse
+from chats.schemas.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
 
 TAG = "socialnet-services"

@@ -1,11 +1,11 @@
 """telegram-services: a client's bots at the provider, their messages, and their callbacks."""
 
 from channels_app.providers.errors import ProviderError
-from channels_app.shapes.telegram_callback import TelegramUpdate
+from channels_app.schemas.telegram_callback import TelegramUpdate
 from channels_app.views.base import ANSWERED, CallbackViewSet, ChannelViewSet
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import PUBLIC, operation
-from chats.shapes.message import Message, MessagesResponse
+from chats.schemas.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
 
 TAG = "telegram-services"

@@ -12,7 +12,12 @@ from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error, HTTPValidationError, codes_with_status, error_shape
+from chatplatform.api.error_schemas import (
+    Error,
+    HTTPValidationError,
+    codes_with_status,
+    error_shape,
+)
 from chatplatform.api.errors import CODES
 from chatplatform.api.operation import (
     LIMIT_HEADERS,

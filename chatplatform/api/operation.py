@@ -36,7 +36,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
-from chatplatform.api.shapes import REQUEST, describe_error, path_mismatches, strict_validator
+from chatplatform.api.schemas import REQUEST, describe_error, path_mismatches, strict_validator
 from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ from django.db.models import Q
 from pydantic import Field
 
 from chatplatform.api.errors import Invalid
-from chatplatform.api.shapes import Shape, Text
+from chatplatform.api.schemas import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatplatform.api.shapes import Moment, Shape, Text
+from chatplatform.api.schemas import Moment, Shape, Text
 from chatplatform.json_encoding import as_json
 
 

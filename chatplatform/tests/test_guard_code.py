@@ -12,7 +12,7 @@ BASE = settings.BASE_DIR
 MAX_POSITIONAL = 6
 # Every app has these; `auth` and the like belong to one app. Small apps have a module `models.py`.
 FILES_OF_AN_APP = {
-    "__init__.py", "admin.py", "apps.py", "migrations", "models", "services", "shapes",
+    "__init__.py", "admin.py", "apps.py", "migrations", "models", "schemas", "services",
     "tasks.py", "tests", "urls.py", "views",
 }  # fmt: skip
 # Of apps whose pages in the site have forms, and of those with helpers for tests.

@@ -9,10 +9,10 @@ from drf_spectacular.plumbing import ComponentRegistry
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from pydantic import create_model
 
-from chatplatform.api.error_shapes import codes_with_status
+from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
 from chatplatform.api.operation import Form, routes
-from chatplatform.api.shapes import Shape
+from chatplatform.api.schemas import Shape
 from chatplatform.testing import documented
 
 METHODS = {"get", "post", "put", "patch", "delete"}

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 from pydantic import Field
 
-from chatplatform.api.shapes import Shape
+from chatplatform.api.schemas import Shape
 from chatplatform.form_fields import ScaledField, TextsField
 from chatplatform.forms import Setting, SettingsForm
 

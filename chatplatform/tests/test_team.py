@@ -6,8 +6,8 @@ import pytest
 from django.core import mail
 from django.urls import reverse
 
+from bots.schemas.bot import BotDto
 from bots.services import bots
-from bots.shapes.bot import BotDto
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from identity.models import User

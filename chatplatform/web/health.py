@@ -27,7 +27,7 @@ from chatplatform import replica
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi_postprocessing import group_of
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
-from chatplatform.api.shapes import Shape
+from chatplatform.api.schemas import Shape
 from chatplatform.jobs import infrastructure_metrics
 from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey

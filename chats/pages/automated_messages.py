@@ -11,8 +11,8 @@ from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
+from chats.schemas.automated_messages import MAX_TEXT, PlatformWord
 from chats.services.core import automated_message_texts
-from chats.shapes.automated_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.base import Part, own_client, show, submitted_values
 
 # The messages of each form, with their labels.

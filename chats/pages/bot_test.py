@@ -22,8 +22,8 @@ from bots.models import (
     SampleQuestion,
 )
 from bots.pages.bot import base, states
+from bots.schemas.golden import GoldenQuestionDto
 from bots.services import bots, golden_questions, publish_gate
-from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -31,10 +31,10 @@ from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
 from chats.pages import transcripts, written_answers
+from chats.schemas.bot_preview import GenerateChatRequest
+from chats.schemas.reply_explanation import StoredReceipt
 from chats.services.core import conversations, reply_policy
 from chats.services.reply import incoming, preview_chats, reply_regeneration
-from chats.shapes.bot_preview import GenerateChatRequest
-from chats.shapes.reply_explanation import StoredReceipt
 
 # The maximum number of sample questions that a new test offers.
 _MAX_SAMPLES = 5

@@ -32,9 +32,9 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.pages.single_questions import SingleQuestionPages
+from chats.schemas.replay import ReplayedTurn
 from chats.services.desk import inbox
 from chats.services.reply import reply_regeneration
-from chats.shapes.replay import ReplayedTurn
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 _COLORS = {

@@ -24,9 +24,9 @@ from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Customer
 from chats.pages import names
 from chats.pages.list_filters import ListsWithoutPreviews
+from chats.schemas.people import CustomerDto
 from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import customer_editing
-from chats.shapes.people import CustomerDto
 from identity.auth import Principal
 
 # The maximum number of conversations on a customer's page.

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
+from bots.schemas.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from bots.services import bots, golden_questions, golden_runs, publish_gate
-from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from chatplatform.admin_base import (
     TenantAdmin,
     button,

@@ -16,8 +16,8 @@ from bots.services import bots
 from chatplatform.admin_base import TenantAdmin, button, column, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chats.models import Replay, ReplayChange, ReplayStatus
+from chats.schemas.replay import ReplayedReplyDto, ReplayRequest
 from chats.services.reply import replays
-from chats.shapes.replay import ReplayedReplyDto, ReplayRequest
 
 # The maximum number of replies of each kind on a page.
 _SHOWN = 50

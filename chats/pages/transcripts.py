@@ -16,8 +16,8 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
+from chats.schemas.message import Message as MessageShape
 from chats.services.desk import inbox
-from chats.shapes.message import Message as MessageShape
 
 # The maximum number of messages in a part.
 SHOWN = 50

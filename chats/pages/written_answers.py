@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentSource
 from bots.pages.bot import content_warnings
+from bots.schemas.written import MAX_QUESTION, QuestionAnswerDto
 from bots.services import written_sources
-from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chats.models import Message
 from chats.services.insight import taught_answers
 from identity.models import User

@@ -4,7 +4,7 @@ import pytest
 
 from bots.language import phrasebook
 from chatplatform.testing import run_jobs
-from chats.shapes.automated_messages import NAMES
+from chats.schemas.automated_messages import NAMES
 from identity.models import AuditEvent, ClientConfig, Role
 from identity.testing import make_person
 

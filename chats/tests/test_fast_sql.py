@@ -13,8 +13,8 @@ from bots.models import FunctionCall
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message, ReplyScope, SenderType, text_content
+from chats.schemas.message import ConvMessage
 from chats.services.core import conversations, fast_sql, messages
-from chats.shapes.message import ConvMessage
 from chats.testing import visit
 from identity.auth import Principal
 from identity.testing import make_key

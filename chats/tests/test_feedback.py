@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bots.testing import make_bot
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chatplatform.testing import at_once
 from chats.models import Feedback
 from chats.testing import visit

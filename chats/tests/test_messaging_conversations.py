@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bots.testing import make_bot
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chatplatform.models import Job
 from chats.models import Conversation, Customer, Feedback, Notification, Summary, Tagging
 from chats.testing import make_chat

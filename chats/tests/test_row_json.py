@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chats.models import Attachment, Message
+from chats.schemas import message as message_schemas
+from chats.schemas.visitor import VisitorMessage
 from chats.services.core import fast_sql, row_json
-from chats.shapes import message as message_shapes
-from chats.shapes.visitor import VisitorMessage
 from chats.testing import visit
 from identity.auth import Principal
 
@@ -91,7 +91,7 @@ def test_a_message_as_json_is_the_shape(server, page, asked, values):
         client=chat.client, conversation=chat, seq=2, in_reply_to=answered, **values
     )
     row.refresh_from_db()
-    shown = message_shapes.Message.from_row(row)
+    shown = message_schemas.Message.from_row(row)
     visitor = Principal(page.client, key=page.key, visitor_id=chat.visitor_id)
     for caller, expected in (
         (Principal(server.client, key=server.key), shown),

@@ -8,17 +8,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from bots.pages.settings_company import CompanyForm
-from bots.shapes.bot import BotLanguageConfigDto
+from bots.schemas.bot import BotLanguageConfigDto
 from chats.pages.automated_messages import GROUPS
-from chats.shapes.automated_messages import NAMES
+from chats.schemas.automated_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
 from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan, privacy
 from identity.pages.sign_in_providers import ProviderForm
+from identity.schemas.clients import CompanyName, TopUpAmount
+from identity.schemas.configs import ClientConfigDto, EmailNotificationRequest
+from identity.schemas.sign_in_providers import SignInProviderDto
 from identity.services import credits
-from identity.shapes.clients import CompanyName, TopUpAmount
-from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
-from identity.shapes.sign_in_providers import SignInProviderDto
 from identity.testing import signed_in
 
 # The column of the config that is a sentence on the page with all messages.

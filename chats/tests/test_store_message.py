@@ -19,12 +19,12 @@ from bots.language import detection
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job
 from chats.models import Conversation, Message, SenderType, text_content
+from chats.schemas import message as message_schemas
 from chats.services.core import conversations, messages
-from chats.shapes import message as message_shapes
 from chats.testing import make_chat, visit
 from identity.models import ClientConfig
 from webhooks.models import Delivery, Event, Payload, UnnumberedEvent
-from webhooks.shapes import webhook as webhook_shapes
+from webhooks.schemas import webhook as webhook_schemas
 
 LONG_AGO = datetime(2020, 5, 1, tzinfo=UTC)
 OWNERS = ("bot", "queue", "agent")
@@ -170,7 +170,7 @@ def post(server, chat, body, model):
     row = Message.objects.get(pk=shown["id"])
     if sent_id:
         model.ids[sent_id] = str(row.pk)
-    assert orjson.loads(orjson.dumps(message_shapes.Message.from_row(row))) == shown
+    assert orjson.loads(orjson.dumps(message_schemas.Message.from_row(row))) == shown
     wants = body["reply"] == "async"
     if wants and model.is_bots():
         status, code = "pending", 202
@@ -206,11 +206,11 @@ def compare_events(chat, model):
     assert [row.sequence for row in rows] == list(range(1, model.announced + 1))
     announced = Message.objects.filter(conversation=chat, is_welcome=False, sent_at=None)
     for row, message in zip(rows, announced.order_by("seq"), strict=True):
-        shape = orjson.loads(orjson.dumps(message_shapes.Message.from_row(message)))
+        shape = orjson.loads(orjson.dumps(message_schemas.Message.from_row(message)))
         assert (row.type, row.created_at) == ("message.created", message.created_at)
         assert row.data == {"message": shape}
         body = Payload.objects.get(event=row).body
-        assert orjson.loads(bytes(body)) == orjson.loads(webhook_shapes.encode_body(row))
+        assert orjson.loads(bytes(body)) == orjson.loads(webhook_schemas.encode_body(row))
     assert UnnumberedEvent.objects.filter(event_id__in=[row.pk for row in rows]).count() == len(
         rows
     )

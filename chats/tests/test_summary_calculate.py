@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Summary, SummaryJob

@@ -1,8 +1,8 @@
 """The operations of the tag `config` that need this app; the others are in `identity`."""
 
 from chatplatform.api.operation import operation
+from chats.schemas.automated_messages import PlatformWords
 from chats.services.core import automated_message_texts
-from chats.shapes.automated_messages import PlatformWords
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs
 

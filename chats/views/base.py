@@ -3,11 +3,11 @@
 import uuid
 
 from chats import models
+from chats.schemas.conversation import Conversation
+from chats.schemas.message import ChatTurn, Message, MessagesResponse
+from chats.schemas.streams import reply_events
+from chats.schemas.visitor import VisitorConversation, VisitorMessage, VisitorMessages, VisitorTurn
 from chats.services.core import conversations, feedback, presence
-from chats.shapes.conversation import Conversation
-from chats.shapes.message import ChatTurn, Message, MessagesResponse
-from chats.shapes.streams import reply_events
-from chats.shapes.visitor import VisitorConversation, VisitorMessage, VisitorMessages, VisitorTurn
 from identity.auth import TenantViewSet
 
 # The documented responses of operations that allow a public key.

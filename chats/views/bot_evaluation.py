@@ -3,16 +3,16 @@
 import uuid
 from typing import Any
 
+from bots.schemas.golden import GoldenCollected, GoldenCollectRequest, GoldenQuestionDto
 from bots.services import bots
-from bots.shapes.golden import GoldenCollected, GoldenCollectRequest, GoldenQuestionDto
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import GroupStatus
+from chats.schemas import replay as replay_schemas
+from chats.schemas import unanswered_question as question_schemas
 from chats.services.insight import golden_candidates, question_groups, taught_answers
 from chats.services.reply import replays, reply_regeneration
-from chats.shapes import replay as replay_shapes
-from chats.shapes import unanswered_question as question_shapes
 from chats.views.base import ChatsViewSet
 from identity.auth import BEARER, TRAINER, TenantViewSet
 
@@ -35,9 +35,9 @@ class UnansweredViewSet(TenantViewSet):
         "AI / train",
         "Get Unanswered Questions",
         access=BEARER,
-        returns=question_shapes.UnansweredResponse,
+        returns=question_schemas.UnansweredResponse,
     )
-    def list(self, bot_id: int, query: question_shapes.UnansweredQuery) -> dict[str, Any]:
+    def list(self, bot_id: int, query: question_schemas.UnansweredQuery) -> dict[str, Any]:
         """List the bot's unanswered questions of the last 30 days, most asked first.
 
         Similar questions form one group; a worker groups new questions within seconds. Groups are
@@ -46,33 +46,33 @@ class UnansweredViewSet(TenantViewSet):
         """
         statuses = [query.status] if query.status else [GroupStatus.OPEN, GroupStatus.LEARNING]
         rows = question_groups.list_for_bot(bots.get(self.client, bot_id), statuses=statuses)
-        shape = question_shapes.UnansweredQuestion.from_row
+        shape = question_schemas.UnansweredQuestion.from_row
         return page(rows, query, by=("-count", "-id"), shape=shape)
 
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
-    def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
+    def retrieve(self, bot_id: int, question_id: int) -> question_schemas.UnansweredQuestion:
         """Get a group of unanswered questions, with the result of asking the bot again."""
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
-        return question_shapes.UnansweredQuestion.from_row(group)
+        return question_schemas.UnansweredQuestion.from_row(group)
 
     @operation(
         "AI / train",
         "Get Unanswered Question Chats",
         access=BEARER,
-        returns=question_shapes.AskedQuestionsResponse,
+        returns=question_schemas.AskedQuestionsResponse,
     )
     def chats(self, bot_id: int, question_id: int, query: Page) -> dict[str, Any]:
         """List the questions of a group, each with its conversation, newest first."""
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         rows = question_groups.questions_of(group)
-        return page(rows, query, by="-id", shape=question_shapes.AskedQuestion.from_row)
+        return page(rows, query, by="-id", shape=question_schemas.AskedQuestion.from_row)
 
     @operation(
         "AI / train", "Answer Unanswered Question", access=TRAINER, status=201, also={409: Error}
     )
     def answer(
-        self, bot_id: int, question_id: int, body: question_shapes.AddAnswerRequest
-    ) -> question_shapes.UnansweredQuestion:
+        self, bot_id: int, question_id: int, body: question_schemas.AddAnswerRequest
+    ) -> question_schemas.UnansweredQuestion:
         """Store the right answer as a question-answer source of the bot.
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
@@ -85,10 +85,10 @@ class UnansweredViewSet(TenantViewSet):
         group = taught_answers.add_answer(
             group, answer=body.answer, question=body.question, by=self.user
         )
-        return question_shapes.UnansweredQuestion.from_row(group)
+        return question_schemas.UnansweredQuestion.from_row(group)
 
     @operation("AI / train", "Ask Unanswered Question Again", access=TRAINER, status=202)
-    def ask(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
+    def ask(self, bot_id: int, question_id: int) -> question_schemas.UnansweredQuestion:
         """Have a worker ask the bot the question again; no customer notices it.
 
         When it is done, *Get Unanswered Question* has a new `asked_again_at`, with the `answer` or
@@ -96,14 +96,14 @@ class UnansweredViewSet(TenantViewSet):
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         taught_answers.request_again(group)
-        return question_shapes.UnansweredQuestion.from_row(group)
+        return question_schemas.UnansweredQuestion.from_row(group)
 
 
 class ReplayViewSet(ChatsViewSet):
     @operation(
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
-    def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
+    def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_schemas.ReplayedTurn:
         """Replay a reply: have the bot answer the same question with its present documents,
         instructions, settings and engine.
 
@@ -115,10 +115,10 @@ class ReplayViewSet(ChatsViewSet):
         """
         reply = reply_regeneration.get(self._chat(chat_id), message_id)
         current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
-        return replay_shapes.ReplayedTurn.of(reply, current)
+        return replay_schemas.ReplayedTurn.of(reply, current)
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
-    def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
+    def create(self, bot_id: int, body: replay_schemas.ReplayRequest) -> replay_schemas.ReplayDto:
         """Replay a day: have the bot answer that day's questions again, to compare its replies.
 
         A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress, and
@@ -128,27 +128,27 @@ class ReplayViewSet(ChatsViewSet):
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)
-        return replay_shapes.ReplayDto.from_row(replay)
+        return replay_schemas.ReplayDto.from_row(replay)
 
-    @operation("AI / train", "Get Replays", access=BEARER, returns=replay_shapes.ReplaysResponse)
+    @operation("AI / train", "Get Replays", access=BEARER, returns=replay_schemas.ReplaysResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the bot's replays, newest first."""
         rows = replays.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=replay_shapes.ReplayDto.from_row)
+        return page(rows, query, by="-id", shape=replay_schemas.ReplayDto.from_row)
 
     @operation("AI / train", "Get Replay", access=BEARER)
-    def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_shapes.ReplayDto:
+    def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_schemas.ReplayDto:
         """Get a replay with its progress and its counts; *Get Replayed Replies* has the replies."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
-        return replay_shapes.ReplayDto.from_row(replay)
+        return replay_schemas.ReplayDto.from_row(replay)
 
     @operation(
-        "AI / train", "Get Replayed Replies", access=BEARER, returns=replay_shapes.ReplayedResponse
+        "AI / train", "Get Replayed Replies", access=BEARER, returns=replay_schemas.ReplayedResponse
     )
     def replies(
-        self, bot_id: int, replay_id: uuid.UUID, query: replay_shapes.ReplayedQuery
+        self, bot_id: int, replay_id: uuid.UUID, query: replay_schemas.ReplayedQuery
     ) -> dict[str, Any]:
         """List the replies of a replay, each with its conversation and the original reply."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         rows = replays.replies_of(replay, change=query.change)
-        return page(rows, query, by="id", shape=replay_shapes.ReplayedReplyDto.from_row)
+        return page(rows, query, by="id", shape=replay_schemas.ReplayedReplyDto.from_row)

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import Deprecated, operation
 from chatplatform.api.pagination import page
+from chats.schemas import insight as insight_schemas
 from chats.services.core import feedback, tags
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
-from chats.shapes import insight as insight_shapes
 from chats.views.base import ChatsViewSet
 from identity.auth import (
     ADMIN,
@@ -39,7 +39,9 @@ class InsightViewSet(ChatsViewSet):
         status=202,
         also={404: Error, 409: Error},
     )
-    def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
+    def calculate(
+        self, body: insight_schemas.SummaryCalculateRequest
+    ) -> insight_schemas.SummaryJob:
         """Start a run that summarizes your company's conversations, or those that the body selects.
 
         It skips previews, conversations without messages and, unless `force` is true, those whose
@@ -47,17 +49,17 @@ class InsightViewSet(ChatsViewSet):
         shows the progress. Each summary costs 1 credit, or with a language model its tokens. A
         company has one run at a time: 409 `summary_running` with its `job_id` while one is running.
         """
-        return insight_shapes.SummaryJob.copy_from(
+        return insight_schemas.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
         )
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
-    def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
+    def calculation(self, job_id: uuid.UUID) -> insight_schemas.SummaryJob:
         """Get the progress of a run that summarizes conversations."""
-        return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
+        return insight_schemas.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
-    def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
+    def summarize(self, chat_id: uuid.UUID) -> insight_schemas.ChatSummary:
         """Get a conversation's summary. A new one is written and charged only if there is none that
         covers all messages: 1 credit, or with a language model its tokens.
 
@@ -65,15 +67,15 @@ class InsightViewSet(ChatsViewSet):
         the bot and agents without internal notes; in a long conversation, the first text and up to
         200 of the latest. Without any text, nothing is charged.
         """
-        return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
+        return insight_schemas.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
-    def client_tags(self) -> insight_shapes.ClientTags:
+    def client_tags(self) -> insight_schemas.ClientTags:
         """List your 1,000 most used tags, each with its number of conversations."""
         return tags.list_for_client(self.client)
 
     @operation("AI / chat", "Create Client Tag", access=ADMIN, status=201, also={409: Error})
-    def create_tag(self, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
+    def create_tag(self, body: insight_schemas.ClientTagRequest) -> insight_schemas.Tag:
         """Add a tag to your list. A tag is also added when it is first given to a conversation.
 
         409 `tag_exists` if you have a tag of this name.
@@ -81,7 +83,9 @@ class InsightViewSet(ChatsViewSet):
         return tags.create(self.user, body)
 
     @operation("AI / chat", "Update Client Tag", access=ADMIN, also={409: Error})
-    def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
+    def update_tag(
+        self, tag_id: int, body: insight_schemas.ClientTagRequest
+    ) -> insight_schemas.Tag:
         """Rename a tag or change its colour; fields left out keep their value.
 
         Conversations get the new name in the background, and `count` includes each only then. Each
@@ -91,7 +95,7 @@ class InsightViewSet(ChatsViewSet):
         return tags.update(self.user, tag_id, body)
 
     @operation("AI / chat", "Merge Client Tag", access=ADMIN)
-    def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
+    def merge_tag(self, tag_id: int, body: insight_schemas.TagMerge) -> insight_schemas.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
         Conversations get the new tag in the background, and `count` includes each only then. Each
@@ -106,25 +110,25 @@ class InsightViewSet(ChatsViewSet):
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
-    def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
+    def add_tags(self, chat_id: uuid.UUID, body: insight_schemas.Tags) -> insight_schemas.Tags:
         """Add tags to a conversation; the response has all of its tags.
 
         Names that are not in your list of tags are added to it. 422 if the conversation would have
         more than 20 tags.
         """
-        return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
+        return insight_schemas.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Update Tags For Chat", access=BEARER)
-    def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
+    def replace_tags(self, chat_id: uuid.UUID, body: insight_schemas.Tags) -> insight_schemas.Tags:
         """Replace all tags of a conversation, including those added by AI.
 
         A tag that stays keeps its `source`. Names that are not in your list of tags are added to
         it. An empty list removes all tags of the conversation.
         """
-        return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
+        return insight_schemas.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
-    def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
+    def auto_tag(self, chat_id: uuid.UUID) -> insight_schemas.Tags:
         """Let AI add the tags that it is confident of; returns all tags of the conversation.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
@@ -134,19 +138,19 @@ class InsightViewSet(ChatsViewSet):
         customer has not written, nothing is added or charged. Added tags trigger the webhook event
         `tags.updated`.
         """
-        return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
+        return insight_schemas.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
-    def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
+    def propose_tags(self, chat_id: uuid.UUID) -> insight_schemas.Tags:
         """Get the tags that AI proposes for the conversation, best first; nothing is stored.
 
         These include tags that are too uncertain for *Auto Generate Tag With Ai*; the costs are the
         same.
         """
-        return insight_shapes.Tags.from_suggested(chat_analysis.propose_tags(self._chat(chat_id)))
+        return insight_schemas.Tags.from_suggested(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
-    def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
+    def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_schemas.ChatSentiment:
         """Judge the customer's sentiment, and store it with the conversation and its messages.
 
         This costs 1 credit, or with a language model its tokens. If the customer has not written,
@@ -156,8 +160,8 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
     def rewrite(
-        self, chat_id: uuid.UUID, body: insight_shapes.RewriteRequest
-    ) -> insight_shapes.RewrittenText:
+        self, chat_id: uuid.UUID, body: insight_schemas.RewriteRequest
+    ) -> insight_schemas.RewrittenText:
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
         The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
@@ -168,23 +172,23 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_VISITOR, also={409: Error})
     def rate(
-        self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
-    ) -> insight_shapes.ChatFeedBackDto:
+        self, chat_id: uuid.UUID, body: insight_schemas.ChatFeedBackDto
+    ) -> insight_schemas.ChatFeedBackDto:
         """Rate a conversation in stars, or one answer in it in stars or by thumb.
 
         A second rating of the same conversation or answer corrects the first one within the
         `feedback_edit_minutes` of your settings; after that, it gets 409 `feedback_given`. 403
         `customer_blocked` if your team has blocked the customer.
         """
-        return insight_shapes.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
+        return insight_schemas.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
 
     @operation(
-        "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse
+        "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_schemas.FeedbacksResponse
     )
-    def ratings(self, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
+    def ratings(self, query: insight_schemas.FeedbacksQuery) -> dict[str, Any]:
         """List your customers' ratings, newest first."""
         rows = feedback.list_for_client(self.client, query)
-        return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
+        return page(rows, query, by="-id", shape=insight_schemas.ChatFeedBackDto.from_row)
 
 
 class ClientLanguageViewSet(ChatsViewSet):
@@ -197,8 +201,8 @@ class ClientLanguageViewSet(ChatsViewSet):
         waits=True,
     )
     def suggest(
-        self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
-    ) -> insight_shapes.ReplySuggestions:
+        self, chat_id: uuid.UUID, body: insight_schemas.SuggestionRequest
+    ) -> insight_schemas.ReplySuggestions:
         """Suggest replies to the customer's open question, for an agent to choose from.
 
         A model writes them from the bot's documents, and its tokens are charged; without a model,
@@ -213,8 +217,8 @@ class ClientLanguageViewSet(ChatsViewSet):
         waits=True,
     )  # fmt: skip
     def translate(
-        self, body: insight_shapes.TranslationRequest
-    ) -> insight_shapes.TranslationResponse:
+        self, body: insight_schemas.TranslationRequest
+    ) -> insight_schemas.TranslationResponse:
         """Translate a text; the model's tokens are charged. Needs a model: 503
         `engine_not_configured` without one."""
         return language_tasks.translate(self.client, body)
@@ -228,8 +232,8 @@ class ClientLanguageViewSet(ChatsViewSet):
         waits=True,
     )
     def translate_old(
-        self, body: insight_shapes.TranslationRequest
-    ) -> insight_shapes.TranslationResponse:
+        self, body: insight_schemas.TranslationRequest
+    ) -> insight_schemas.TranslationResponse:
         """Translate a text. Use POST /client/translate instead, which does the same; both need a
         model: 503 `engine_not_configured` without one."""
         return language_tasks.translate(self.client, body)
@@ -241,7 +245,9 @@ class ClientLanguageViewSet(ChatsViewSet):
         also=PAID,
         waits=True,
     )
-    def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
+    def summarize(
+        self, body: insight_schemas.SummarizeRequest
+    ) -> insight_schemas.SummarizeResponse:
         """Summarize a text or messages.
 
         A model's tokens are charged. Without a model, the summary costs 1 credit and is an extract:

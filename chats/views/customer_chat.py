@@ -10,11 +10,36 @@ from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Form, RawResponse, operation
 from chatplatform.api.pagination import Page
 from chats.models import MessageStatus
+from chats.schemas.conversation import (
+    ChatCreation,
+    ChatsQuery,
+    Conversation,
+    ConversationHistory,
+    ConversationsResponse,
+    Transcript,
+    TranscriptMail,
+    TranscriptQuery,
+)
+from chats.schemas.message import (
+    ArrivalReport,
+    AttachmentQuery,
+    ConvMessage,
+    FilesBody,
+    Message,
+)
+from chats.schemas.people import ChatCustomer
+from chats.schemas.visitor import (
+    KnownVisitor,
+    VisitorConversation,
+    VisitorIdentity,
+    VisitorMessage,
+    VisitorTurn,
+)
 from chats.services.core import (
     attachments,
     conversations,
@@ -25,31 +50,6 @@ from chats.services.core import (
 from chats.services.data_exchange import customer_transcripts
 from chats.services.desk import chat_list
 from chats.services.reply import incoming
-from chats.shapes.conversation import (
-    ChatCreation,
-    ChatsQuery,
-    Conversation,
-    ConversationHistory,
-    ConversationsResponse,
-    Transcript,
-    TranscriptMail,
-    TranscriptQuery,
-)
-from chats.shapes.message import (
-    ArrivalReport,
-    AttachmentQuery,
-    ConvMessage,
-    FilesBody,
-    Message,
-)
-from chats.shapes.people import ChatCustomer
-from chats.shapes.visitor import (
-    KnownVisitor,
-    VisitorConversation,
-    VisitorIdentity,
-    VisitorMessage,
-    VisitorTurn,
-)
 from chats.views import reply_responses
 from chats.views.base import (
     ChatResponse,

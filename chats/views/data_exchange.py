@@ -4,18 +4,18 @@ the tag `AI / client` for the export and for deleting documents."""
 import uuid
 from typing import Any
 
+from bots.schemas.content import DeletedCount
+from bots.schemas.widget import KeyBotQuery
 from bots.services import bots, documents
-from bots.shapes.content import DeletedCount
-from bots.shapes.widget import KeyBotQuery
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
+from chats.schemas import data_exchange as exchange_schemas
+from chats.schemas import insight as insight_schemas
+from chats.schemas import messaging as messaging_schemas
 from chats.services.data_exchange import exporting, messaging_api
 from chats.services.desk import inbox
 from chats.services.insight import chat_analysis
-from chats.shapes import data_exchange as exchange_shapes
-from chats.shapes import insight as insight_shapes
-from chats.shapes import messaging as messaging_shapes
 from chats.views.base import ChatsViewSet
 from chats.views.chat_analysis import PAID
 from identity.auth import SECRET_KEY, TenantViewSet
@@ -28,9 +28,9 @@ class MigrationViewSet(TenantViewSet):
         "AI / client",
         "Migration tool - Migrate chat messages",
         access=SECRET_KEY,
-        returns=exchange_shapes.MessageEntitiesResponse,
+        returns=exchange_schemas.MessageEntitiesResponse,
     )
-    def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
+    def messages(self, query: exchange_schemas.MigratePage) -> dict[str, Any]:
         """List all messages of the key's conversations in a stable order, with internal notes.
 
         Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
@@ -39,7 +39,7 @@ class MigrationViewSet(TenantViewSet):
         return page(
             exporting.messages(self.key, query),
             query,
-            shape=exchange_shapes.MessageEntity.from_row,
+            shape=exchange_schemas.MessageEntity.from_row,
             resumable=True,
         )
 
@@ -47,9 +47,9 @@ class MigrationViewSet(TenantViewSet):
         "AI / client",
         "Migration tool - Migrate chat conversations",
         access=SECRET_KEY,
-        returns=exchange_shapes.ConversationEntitiesResponse,
+        returns=exchange_schemas.ConversationEntitiesResponse,
     )
-    def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
+    def conversations(self, query: exchange_schemas.MigratePage) -> dict[str, Any]:
         """List all conversations of the key in a stable order, without their messages.
 
         Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
@@ -59,7 +59,7 @@ class MigrationViewSet(TenantViewSet):
         return page(
             exporting.conversations(self.key, query),
             query,
-            shape=exchange_shapes.ConversationEntity.from_row,
+            shape=exchange_schemas.ConversationEntity.from_row,
             resumable=True,
         )
 
@@ -81,12 +81,12 @@ class MessagingViewSet(ChatsViewSet):
         "Create Message",
         access=SECRET_KEY,
         costs_credits=True,
-        returns=exchange_shapes.MessageEntity,
+        returns=exchange_schemas.MessageEntity,
         status=201,
         also={409: Error},
     )
     def send(
-        self, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
+        self, conversation_id: uuid.UUID, body: messaging_schemas.MessageRequest
     ) -> dict[str, Any]:
         """Store a message from any sender. With `sent_at` it is history and has no effects.
 
@@ -101,7 +101,7 @@ class MessagingViewSet(ChatsViewSet):
         the account is not connected, and `reply_window_closed` if the customer's last message is
         too old for the channel. 403 `customer_blocked` for a message of a blocked customer.
         """
-        return exchange_shapes.MessageEntity.from_row(
+        return exchange_schemas.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
         )
 
@@ -109,31 +109,31 @@ class MessagingViewSet(ChatsViewSet):
         "messaging",
         "List Messages",
         access=SECRET_KEY,
-        returns=messaging_shapes.MessagingMessagesResponse,
+        returns=messaging_schemas.MessagingMessagesResponse,
     )
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """List the messages of a conversation with internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
-        return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
+        return page(rows, query, by="seq", shape=exchange_schemas.MessageEntity.from_row)
 
     @operation("messaging", "Create Conversation", access=SECRET_KEY, status=201, also={404: Error})
     def create(
-        self, body: messaging_shapes.ConversationRequest
-    ) -> messaging_shapes.ConversationResponse:
+        self, body: messaging_schemas.ConversationRequest
+    ) -> messaging_schemas.ConversationResponse:
         """Open a conversation with the key's bot; agents and webhooks treat it like any other.
 
         403 `customer_blocked` if your team has blocked the requester. 409 `agent_gone` if
         `responsible` is an agent who has not accepted the invitation yet.
         """
-        return messaging_shapes.ConversationResponse.from_row(messaging_api.open_(self.key, body))
+        return messaging_schemas.ConversationResponse.from_row(messaging_api.open_(self.key, body))
 
     @operation(
         "messaging",
         "List Conversations",
         access=SECRET_KEY,
-        returns=messaging_shapes.ConversationResponses,
+        returns=messaging_schemas.ConversationResponses,
     )
-    def list(self, query: messaging_shapes.MessagingQuery) -> dict[str, Any]:
+    def list(self, query: messaging_schemas.MessagingQuery) -> dict[str, Any]:
         """List the conversations of the key's bot, or of all bots if the key serves all, the latest
         opened first.
 
@@ -143,16 +143,16 @@ class MessagingViewSet(ChatsViewSet):
             messaging_api.list_(self.key, query),
             query,
             by="-id",
-            shape=messaging_shapes.ConversationResponse.from_row,
+            shape=messaging_schemas.ConversationResponse.from_row,
         )
 
     @operation("messaging", "Get Conversation", access=SECRET_KEY)
-    def retrieve(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
+    def retrieve(self, conversation_id: uuid.UUID) -> messaging_schemas.ConversationResponse:
         """Get a conversation from any channel."""
-        return messaging_shapes.ConversationResponse.from_row(self._chat(conversation_id))
+        return messaging_schemas.ConversationResponse.from_row(self._chat(conversation_id))
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
-    def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
+    def end(self, conversation_id: uuid.UUID) -> messaging_schemas.ConversationResponse:
         """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended.
 
         Triggers the webhook event `conversation.ended`. Afterwards, depending on your settings
@@ -160,27 +160,27 @@ class MessagingViewSet(ChatsViewSet):
         rating, and the conversation is summarized, tagged and judged: each for 1 credit or, with a
         language model, its tokens.
         """
-        return messaging_shapes.ConversationResponse.from_row(
+        return messaging_schemas.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
-    def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
+    def summary(self, conversation_id: uuid.UUID) -> insight_schemas.ChatSummary:
         """Get the newest summary; 404 if the conversation has none yet."""
-        return insight_shapes.ChatSummary.from_row(
+        return insight_schemas.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
-    def make_summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
+    def make_summary(self, conversation_id: uuid.UUID) -> insight_schemas.ChatSummary:
         """Get the summary. A new one is written and charged only if there is none that covers all
         messages: 1 credit, or with a language model its tokens."""
-        return insight_shapes.ChatSummary.from_row(
+        return insight_schemas.ChatSummary.from_row(
             chat_analysis.summarise(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
-    def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
+    def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_schemas.Tags:
         """Have AI add the tags that it is sure of; returns all tags that AI has added.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
@@ -190,11 +190,11 @@ class MessagingViewSet(ChatsViewSet):
         customer has not written, nothing is added or charged. If tags are added, the webhook event
         `tags.updated` is triggered.
         """
-        return insight_shapes.Tags.from_rows(
+        return insight_schemas.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
-    def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
+    def ai_tags(self, conversation_id: uuid.UUID) -> insight_schemas.Tags:
         """List the tags that AI has added, without those of people."""
-        return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
+        return insight_schemas.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

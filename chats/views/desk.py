@@ -8,11 +8,30 @@ from django.http import HttpRequest, HttpResponseBase
 from bots.models import Bot
 from chatplatform import media, web_push
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
+from chats.schemas import desk as desk_schemas
+from chats.schemas.bot_preview import GenerateChatRequest, GeneratedChat
+from chats.schemas.conversation import (
+    ChatCounts,
+    ChatsQuery,
+    ChatsResponse,
+    Conversation,
+    ConversationsResponse,
+)
+from chats.schemas.message import HistoryQuery, Message, MessagesResponse
+from chats.schemas.people import (
+    CustomerDto,
+    CustomerErasure,
+    CustomersQuery,
+    CustomersResponse,
+)
+from chats.schemas.reply_explanation import ReplyReceipt
+from chats.schemas.streams import FEED_EVENTS, reply_events
+from chats.schemas.visitor import VisitorConversation
 from chats.services.core import agent_messages, attachments, push, row_json, team_notifications
 from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
@@ -25,25 +44,6 @@ from chats.services.desk import (
     saved_replies,
 )
 from chats.services.reply import incoming, preview_chats
-from chats.shapes import desk as desk_shapes
-from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
-from chats.shapes.conversation import (
-    ChatCounts,
-    ChatsQuery,
-    ChatsResponse,
-    Conversation,
-    ConversationsResponse,
-)
-from chats.shapes.message import HistoryQuery, Message, MessagesResponse
-from chats.shapes.people import (
-    CustomerDto,
-    CustomerErasure,
-    CustomersQuery,
-    CustomersResponse,
-)
-from chats.shapes.reply_explanation import ReplyReceipt
-from chats.shapes.streams import FEED_EVENTS, reply_events
-from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses
 from chats.views.base import ChatsViewSet
 from identity.auth import (
@@ -60,12 +60,12 @@ from identity.auth import (
 from identity.services import site_sessions, tokens
 
 CUSTOMER_FILE = RawResponse(("application/zip",), "The customer's data, as a download.")
-FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
+FILES = Form(desk_schemas.ManualChatFilesDto, files=("files",))
 
 
 class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
-    def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
+    def assign(self, chat_id: uuid.UUID, body: desk_schemas.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
         Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
@@ -92,7 +92,7 @@ class ChatViewSet(ChatsViewSet):
     @operation(
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
     )
-    def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
+    def manual(self, chat_id: uuid.UUID, body: desk_schemas.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or add an internal note.
 
         A message to the customer assigns the conversation to you if no agent has it, and reopens a
@@ -113,7 +113,7 @@ class ChatViewSet(ChatsViewSet):
         status=201, also={409: Error},
     )  # fmt: skip
     def manual_files(
-        self, chat_id: uuid.UUID, body: desk_shapes.ManualChatFilesDto
+        self, chat_id: uuid.UUID, body: desk_schemas.ManualChatFilesDto
     ) -> dict[str, Any]:
         """Send files to the customer, or add them to an internal note.
 
@@ -133,7 +133,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Edit Message", access=BEARER, returns=Message, also={409: Error})
     def edit_message(
-        self, chat_id: uuid.UUID, message_id: uuid.UUID, body: desk_shapes.MessageEdit
+        self, chat_id: uuid.UUID, message_id: uuid.UUID, body: desk_schemas.MessageEdit
     ) -> dict[str, Any]:
         """Replace the text of your latest message to the customer, who sees that it was edited.
 
@@ -167,11 +167,11 @@ class ChatViewSet(ChatsViewSet):
         return row_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
-    def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
+    def steps(self, chat_id: uuid.UUID) -> desk_schemas.ChatSteps:
         """List what happened to a conversation besides messages, such as handover, assignment and
         end: the newest 200 steps."""
         rows = inbox.steps(self._chat(chat_id))
-        return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
+        return desk_schemas.ChatSteps(items=[desk_schemas.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
     def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
@@ -237,7 +237,7 @@ class ChatViewSet(ChatsViewSet):
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
-    def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
+    def snooze(self, chat_id: uuid.UUID, body: desk_schemas.ChatSnoozeDto) -> Conversation:
         """Snooze a conversation until a given time; a customer's message reopens it sooner.
 
         409 `chat_ended` if it has ended, `already_assigned` if another agent has it and you are not
@@ -247,7 +247,7 @@ class ChatViewSet(ChatsViewSet):
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
     @operation("AI / chat", "Set Chat Priority", access=BEARER, also={409: Error})
-    def prioritize(self, chat_id: uuid.UUID, body: desk_shapes.ChatPriorityDto) -> Conversation:
+    def prioritize(self, chat_id: uuid.UUID, body: desk_schemas.ChatPriorityDto) -> Conversation:
         """Set how urgent a conversation is; 409 `chat_ended` if it has ended."""
         chat = self._chat(chat_id)
         return Conversation.from_row(
@@ -276,26 +276,26 @@ class ChatViewSet(ChatsViewSet):
 
 class SavedReplyViewSet(ChatsViewSet):
     @operation(
-        "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
+        "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_schemas.SavedRepliesResponse
     )
-    def list(self, query: desk_shapes.SavedRepliesQuery) -> dict[str, Any]:
+    def list(self, query: desk_schemas.SavedRepliesQuery) -> dict[str, Any]:
         """List your own and the shared saved replies, sorted by shortcut."""
         rows = saved_replies.list_for_user(self.user, query)
-        return page(rows, query, by=("shortcut", "id"), shape=desk_shapes.SavedReplyDto.from_row)
+        return page(rows, query, by=("shortcut", "id"), shape=desk_schemas.SavedReplyDto.from_row)
 
     @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
-    def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
+    def create(self, body: desk_schemas.SavedReplyDto) -> desk_schemas.SavedReplyDto:
         """Save a text that you send often: for yourself or, with `is_shared`, for the whole team.
 
         403 if you share one without being an owner or an admin. 409 `shortcut_taken` if another
         one of your own replies has this shortcut or, for a shared one, another shared reply.
         """
-        return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
+        return desk_schemas.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
     @operation("AI / chat", "Update Saved Reply", access=BEARER, also={409: Error})
     def update(
-        self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
-    ) -> desk_shapes.SavedReplyDto:
+        self, saved_reply_id: int, body: desk_schemas.SavedReplyDto
+    ) -> desk_schemas.SavedReplyDto:
         """Change one of your own saved replies or, as an owner or an admin, a shared one. Fields
         left out keep their value.
 
@@ -304,7 +304,7 @@ class SavedReplyViewSet(ChatsViewSet):
         becomes your own. 404 for a colleague's own reply. 409 `shortcut_taken` if another one of
         your own replies has this shortcut or, for a shared one, another shared reply.
         """
-        return desk_shapes.SavedReplyDto.from_row(
+        return desk_schemas.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
         )
 
@@ -316,8 +316,8 @@ class SavedReplyViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Render Saved Reply", access=BEARER)
     def render(
-        self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
-    ) -> desk_shapes.RenderedReply:
+        self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_schemas.RenderQuery
+    ) -> desk_schemas.RenderedReply:
         """Get a saved reply with its variables filled in for a conversation; nothing is sent."""
         chat = self._chat(chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
@@ -325,18 +325,18 @@ class SavedReplyViewSet(ChatsViewSet):
 
 class DeskViewViewSet(TenantViewSet):
     @operation("AI / chat", "Get Inbox Views", access=BEARER_ANY_ROLE)
-    def list(self) -> desk_shapes.DeskViews:
+    def list(self) -> desk_schemas.DeskViews:
         """List your saved views of the inbox and those that colleagues share, sorted by name."""
         found = inbox_views.list_for_user(self.user)
-        return desk_shapes.DeskViews(items=[desk_shapes.DeskView.of(*pair) for pair in found])
+        return desk_schemas.DeskViews(items=[desk_schemas.DeskView.of(*pair) for pair in found])
 
     @operation("AI / chat", "Save Inbox View", access=BEARER_ANY_ROLE, also={409: Error})
-    def save(self, body: desk_shapes.DeskView) -> desk_shapes.DeskView:
+    def save(self, body: desk_schemas.DeskView) -> desk_schemas.DeskView:
         """Save a view of the inbox, or replace your view with the same name.
 
         409 `too_many_views` if you already have 30 views.
         """
-        return desk_shapes.DeskView.of(inbox_views.save(self.user, body), may_delete=True)
+        return desk_schemas.DeskView.of(inbox_views.save(self.user, body), may_delete=True)
 
     @operation(
         "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
@@ -498,49 +498,49 @@ class NotificationViewSet(TenantViewSet):
         "AI / chat",
         "Get Assign Notification",
         access=BEARER,
-        returns=desk_shapes.NotificationsResponse,
+        returns=desk_schemas.NotificationsResponse,
     )
-    def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
+    def list(self, query: desk_schemas.NotificationsQuery) -> dict[str, Any]:
         """List your notifications, newest first."""
         rows = team_notifications.list_for_user(
             self.user, unread=query.unread, personal=query.personal
         )
-        return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
+        return page(rows, query, by="-id", shape=desk_schemas.AssignNotification.from_row)
 
     @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER_ANY_ROLE)
-    def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
+    def read(self, notification_id: uuid.UUID) -> desk_schemas.AssignNotification:
         """Mark one of your notifications as read."""
-        return desk_shapes.AssignNotification.from_row(
+        return desk_schemas.AssignNotification.from_row(
             team_notifications.mark_read(self.user, notification_id)
         )
 
     @operation("AI / chat", "Mark All Notifications As Read", access=BEARER_ANY_ROLE)
-    def read_all(self) -> desk_shapes.ReadCount:
+    def read_all(self) -> desk_schemas.ReadCount:
         """Mark all of your notifications as read."""
-        return desk_shapes.ReadCount(count=team_notifications.mark_all_read(self.user))
+        return desk_schemas.ReadCount(count=team_notifications.mark_all_read(self.user))
 
 
 class PushViewSet(TenantViewSet):
     @operation("AI / chat", "Get Push Key", access=BEARER_ANY_ROLE)
-    def key_for_browsers(self) -> desk_shapes.PushKey:
+    def key_for_browsers(self) -> desk_schemas.PushKey:
         """Get the key with which a browser subscribes to push notifications."""
-        return desk_shapes.PushKey(public_key=web_push.public_key())
+        return desk_schemas.PushKey(public_key=web_push.public_key())
 
     @operation(
         "AI / chat",
         "Get Push Subscriptions",
         access=BEARER_ANY_ROLE,
-        returns=desk_shapes.PushSubscriptionsResponse,
+        returns=desk_schemas.PushSubscriptionsResponse,
     )
     def list(self, query: Page) -> dict[str, Any]:
         """List the browsers in which you get push notifications, newest first."""
         rows = push.list_for_user(self.user)
-        return page(rows, query, by="-id", shape=desk_shapes.PushSubscription.from_row)
+        return page(rows, query, by="-id", shape=desk_schemas.PushSubscription.from_row)
 
     @operation("AI / chat", "Create Push Subscription", access=BEARER_ANY_ROLE, status=201)
     def create(
-        self, request: HttpRequest, body: desk_shapes.NewPushSubscription
-    ) -> desk_shapes.PushSubscription:
+        self, request: HttpRequest, body: desk_schemas.NewPushSubscription
+    ) -> desk_schemas.PushSubscription:
         """Subscribe this browser to push notifications about what you have not read within five
         seconds.
 
@@ -558,7 +558,7 @@ class PushViewSet(TenantViewSet):
             sign_in=tokens.sign_in_of(bearer_token(request)),
             device=site_sessions.device_of(request.headers.get("User-Agent", "")),
         )
-        return desk_shapes.PushSubscription.from_row(row)
+        return desk_schemas.PushSubscription.from_row(row)
 
     @operation("AI / chat", "Delete Push Subscription", access=BEARER_ANY_ROLE, status=204)
     def destroy(self, subscription_id: uuid.UUID) -> None:
@@ -568,7 +568,7 @@ class PushViewSet(TenantViewSet):
 
 class FeedViewSet(ChatsViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
-    def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
+    def stream(self, request: HttpRequest, query: desk_schemas.FeedQuery) -> HttpResponseBase:
         """Stream your company's events live, as server-sent events.
 
         Events of the event log have their type, such as `message.created`, as `event`, and their id
@@ -601,7 +601,7 @@ class FeedViewSet(ChatsViewSet):
         "AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201,
         gives_credentials=True,
     )  # fmt: skip
-    def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
+    def ticket(self, request: HttpRequest) -> desk_schemas.FeedTicket:
         """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which cannot send
         an access token, opens `GET /ai/chat/events?ticket=…`.
 
@@ -609,10 +609,10 @@ class FeedViewSet(ChatsViewSet):
         To reconnect, create another ticket and send `last_event_id` too.
         """
         ticket = tokens.make_ticket(bearer_token(request))
-        return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
+        return desk_schemas.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
-    def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
+    def typing(self, chat_id: uuid.UUID, body: desk_schemas.Typing) -> None:
         """Show that you (with an access token) or the customer (with an API key) is typing, or has
         stopped; nothing is stored.
 
@@ -623,6 +623,6 @@ class FeedViewSet(ChatsViewSet):
         feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
 
     @operation("AI / chat", "Set Viewing", access=BEARER, status=204)
-    def viewing(self, chat_id: uuid.UUID, body: desk_shapes.Viewing) -> None:
+    def viewing(self, chat_id: uuid.UUID, body: desk_schemas.Viewing) -> None:
         """Show your colleagues that you are viewing a conversation; nothing is stored."""
         feed.publish_viewing(self._chat(chat_id), by=self.user, is_viewing=body.is_viewing)

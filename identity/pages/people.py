@@ -26,8 +26,8 @@ from chatplatform.templatetags.dates import when
 from identity import forms
 from identity.models import AuditEvent, Role, User
 from identity.pages.settings.base import Part, show, submitted_values
+from identity.schemas.users import UserDto
 from identity.services import impersonation, users
-from identity.shapes.users import UserDto
 
 _OWN_FIELDS = ("email", "full_name", "language")
 ROLES = {

@@ -9,8 +9,8 @@ from chatplatform.admin_base import viewer
 from identity.forms import ProfileForm
 from identity.models import User
 from identity.pages.settings.base import Part, show, submitted_values
+from identity.schemas.users import OwnUser
 from identity.services import picture_hooks, users
-from identity.shapes.users import OwnUser
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:

@@ -12,8 +12,8 @@ from chatplatform.api.request_context import current_address
 from identity.forms import ConfirmForm, RegistrationForm, ResendForm
 from identity.models import Client, Role, User
 from identity.pages.mailed_links import sign_out_first
+from identity.schemas.clients import ConfirmRegistrationRequest, RegisterTrialDto
 from identity.services import clients, registrations, site_sessions
-from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:

@@ -13,8 +13,8 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from chatplatform.admin_base import PLATFORM, TenantAdmin, column, confirm_action, run_each, viewer
 from chatplatform.forms import Setting, SettingsForm
 from identity.models import SignInProvider
+from identity.schemas.sign_in_providers import SignInProviderDto
 from identity.services import sign_in_providers
-from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 class ProviderForm(SettingsForm):

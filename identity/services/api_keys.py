@@ -17,9 +17,9 @@ from chatplatform import ids
 from chatplatform.api.errors import Invalid, NotFound, first_or_404
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
+from identity.schemas.clients import ApiKeyDto
 from identity.services import audit
 from identity.services.bot_hooks import bots
-from identity.shapes.clients import ApiKeyDto
 
 # How long a key is cached, in seconds. Other processes accept a revoked key until their cached copy
 # expires.

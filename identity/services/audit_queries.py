@@ -12,8 +12,8 @@ from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
 from chatplatform.json_encoding import as_json
 from identity.models import ApiKey, AuditEvent, Client, User
+from identity.schemas import audit as audit_schemas
 from identity.services import audit
-from identity.shapes import audit as audit_shapes
 
 MAX_EXPORTED = 100_000
 MIME_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv"}
@@ -29,7 +29,7 @@ class TooManyEvents(ApiError):
         super().__init__(text % {"count": number_format(MAX_EXPORTED, force_grouping=True)})
 
 
-def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent]:
+def find(client: Client, query: audit_schemas.AuditFilter) -> QuerySet[AuditEvent]:
     """The client's events that match the filters, unordered."""
     rows = AuditEvent.objects.for_client(client).select_related("link")
     rows = rows.filter(
@@ -43,7 +43,7 @@ def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent
 
 
 def export(
-    client: Client, query: audit_shapes.AuditExportQuery, *, by: User | ApiKey | None
+    client: Client, query: audit_schemas.AuditExportQuery, *, by: User | ApiKey | None
 ) -> IO[bytes]:
     """A file with the events that match the filters, oldest first; 409 if there are too many. The
     export is recorded in the audit log."""
@@ -51,10 +51,10 @@ def export(
     count = rows.order_by()[: MAX_EXPORTED + 1].count()
     if count > MAX_EXPORTED:
         raise TooManyEvents
-    events = map(audit_shapes.AuditEvent.from_row, rows.order_by("id").iterator(_CHUNK_ROWS))
+    events = map(audit_schemas.AuditEvent.from_row, rows.order_by("id").iterator(_CHUNK_ROWS))
     with csv_files.temporary_file() as file:
         if query.format == "csv":
-            columns = list(audit_shapes.AuditEvent.model_fields)
+            columns = list(audit_schemas.AuditEvent.model_fields)
             csv_files.write(file, columns, map(_cells, events), encoding="utf-8")
         else:
             file.writelines(as_json(event) + b"\n" for event in events)
@@ -62,5 +62,5 @@ def export(
     return file
 
 
-def _cells(event: audit_shapes.AuditEvent) -> Iterable[Any]:
+def _cells(event: audit_schemas.AuditEvent) -> Iterable[Any]:
     return (event.model_dump(mode="json") | {"changes": json.dumps(event.changes)}).values()

@@ -9,8 +9,8 @@ from django.utils.text import slugify
 from chatplatform import ids
 from chatplatform.channel_names import MessagingChannel
 from identity.models import ChannelAccessToken, Client, ClientConfig, Role, User
+from identity.schemas.clients import ClientChange, CompanyDto, CompanyName
 from identity.services import audit, credits, users
-from identity.shapes.clients import ClientChange, CompanyDto, CompanyName
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000

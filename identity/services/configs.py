@@ -7,8 +7,8 @@ from django.db.models import F
 
 from chatplatform.api.errors import StaleVersion, first_or_404
 from identity.models import Client, ClientConfig, User
+from identity.schemas.configs import CONFIG_FIELDS, ClientConfigDto
 from identity.services import audit
-from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 
 
 def get(client: Client, client_id: int) -> ClientConfig:

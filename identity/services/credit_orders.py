@@ -11,9 +11,9 @@ from django.utils.translation import gettext_noop
 from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404, not_found_in
 from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
+from identity.schemas.clients import CreditPayment
 from identity.services import audit, credits
 from identity.services.freezing import ensure_not_frozen
-from identity.shapes.clients import CreditPayment
 
 
 class OrderClosed(ApiError):

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState

@@ -25,8 +25,8 @@ from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, TryLater, enqueue
 from chatplatform.observing import metrics
 from identity.models import AttemptKind, Client, EmailNotification, User
+from identity.schemas.configs import EmailNotificationRequest
 from identity.services import attempts, audit
-from identity.shapes.configs import EmailNotificationRequest
 
 log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
+from identity.schemas.configs import Holiday
 from identity.services import time_zones
-from identity.shapes.configs import Holiday
 
 _MAX_NAME = 100
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")

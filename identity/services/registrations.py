@@ -15,8 +15,8 @@ from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden, Invalid
 from chatplatform.crypto import hash_secret
 from identity.models import AttemptKind, Client, Registration, User
+from identity.schemas.clients import CompanyDto, RegisterTrialDto
 from identity.services import attempts, clients, mails, passwords
-from identity.shapes.clients import CompanyDto, RegisterTrialDto
 
 LINK_LIFETIME = timedelta(days=1)
 # How long a registration is kept, so that a new link can be requested.

@@ -7,8 +7,8 @@ from django.db import transaction
 from chatplatform import egress, jobs
 from chatplatform.api.errors import Invalid, first_or_404, require_address
 from identity.models import AttemptKind, Client, ProviderAccount, Role, SignInProvider, User
+from identity.schemas.sign_in_providers import SignInProviderDto
 from identity.services import attempts, audit, mails
-from identity.shapes.sign_in_providers import SignInProviderDto
 
 _SETTINGS = ("issuer", "application_id", "email_domains", "is_required", "creates_agents")
 PURPOSE = "sign-in"

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
 from chatplatform.api.outgoing_call_limits import OUTGOING_CALLS
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
+from identity.schemas.users import UserDto
 from identity.services import attempts, audit, mails, openid, users
-from identity.shapes.users import UserDto
 
 log = logging.getLogger(__name__)
 _FLOW = "provider_flow"

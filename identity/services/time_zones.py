@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import get_language
 
 from chatplatform.call_once import call_once
-from identity.shapes.fields import time_zones
+from identity.schemas.fields import time_zones
 
 # The cities to show for zones whose name lacks a city that people look for.
 _CITIES = {"Asia/Ho_Chi_Minh": "Hanoi, Ho Chi Minh"}

@@ -20,9 +20,9 @@ from chatplatform.ids import uuid7
 from chatplatform.live import pubsub
 from chatplatform.sql import Columns, fetch_row
 from identity.models import Client, RefreshToken, SiteSession, User
+from identity.schemas.users import TokenResponse
 from identity.services import audit, impersonation
 from identity.services.freezing import ensure_not_frozen
-from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is no longer valid. Sign in again."

@@ -13,9 +13,9 @@ from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticat
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
+from identity.schemas.users import OwnUser, TokenResponse
 from identity.services import attempts, audit, logins, mails, passwords, second_factor, tokens
 from identity.services.picture_hooks import StoredPicture
-from identity.shapes.users import OwnUser, TokenResponse
 
 
 class EmailTaken(ApiError):

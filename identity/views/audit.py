@@ -5,12 +5,12 @@ from typing import Any
 from django.http import HttpResponseBase
 
 from chatplatform import media
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import RawResponse, operation
 from chatplatform.api.pagination import page
 from identity.auth import ADMIN, TenantViewSet
+from identity.schemas.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
 from identity.services import audit_queries
-from identity.shapes.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
 
 FILE = RawResponse(tuple(audit_queries.MIME_TYPES.values()), "The rows as a file to download.")
 

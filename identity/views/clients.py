@@ -5,16 +5,16 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.models import ApiKey, CreditOrder
+from identity.schemas import clients as client_schemas
+from identity.schemas.configs import ClientConfigDto, EmailNotificationRequest, TestedRecipients
 from identity.services import api_keys, clients, configs, credit_orders, mails, registrations
-from identity.shapes import clients as client_shapes
-from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest, TestedRecipients
 
 
 class ClientViewSet(TenantViewSet):
@@ -23,10 +23,10 @@ class ClientViewSet(TenantViewSet):
         "Register Trial",
         access=PUBLIC,
         status=201,
-        returns=client_shapes.ClientDto,
-        also={202: client_shapes.RegistrationPending, 403: None, 409: None, 429: None},
+        returns=client_schemas.ClientDto,
+        also={202: client_schemas.RegistrationPending, 403: None, 409: None, 429: None},
     )
-    def register_trial(self, body: client_shapes.RegisterTrialDto) -> HttpResponse:
+    def register_trial(self, body: client_schemas.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
         In production, a link is mailed (202), and *Confirm Registration* with its token creates the
@@ -39,8 +39,8 @@ class ClientViewSet(TenantViewSet):
         """
         client = registrations.register(body, address=current_address())
         if client is None:
-            return json_response(client_shapes.RegistrationPending(), 202)
-        return json_response(client_shapes.ClientDto.from_row(client), 201)
+            return json_response(client_schemas.RegistrationPending(), 202)
+        return json_response(client_schemas.ClientDto.from_row(client), 201)
 
     @operation(
         "identity",
@@ -50,8 +50,8 @@ class ClientViewSet(TenantViewSet):
         also={400: None, 409: None, 429: None},
     )
     def confirm_registration(
-        self, body: client_shapes.ConfirmRegistrationRequest
-    ) -> client_shapes.ClientDto:
+        self, body: client_schemas.ConfirmRegistrationRequest
+    ) -> client_schemas.ClientDto:
         """Create the company that a mailed link confirms. Its owner can then sign in.
 
         The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
@@ -60,12 +60,12 @@ class ClientViewSet(TenantViewSet):
         with `Retry-After`.
         """
         client = registrations.confirm(**dict(body), address=current_address())
-        return client_shapes.ClientDto.from_row(client)
+        return client_schemas.ClientDto.from_row(client)
 
     @operation(
         "identity", "Resend Registration", access=PUBLIC, status=202, also={403: None, 429: None}
     )
-    def resend_registration(self, body: client_shapes.ResendRegistrationRequest) -> None:
+    def resend_registration(self, body: client_schemas.ResendRegistrationRequest) -> None:
         """Mail a new link for the latest registration of an address.
 
         The response is the same if there is none. The previous link becomes invalid. A registration
@@ -76,12 +76,12 @@ class ClientViewSet(TenantViewSet):
         registrations.request_new_link(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
-    def retrieve(self) -> client_shapes.ClientDto:
+    def retrieve(self) -> client_schemas.ClientDto:
         """Get your company, with its plan and credits."""
-        return client_shapes.ClientDto.from_row(self.client)
+        return client_schemas.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
-    def store_socialnet_token(self, body: client_shapes.SocialnetAccessToken) -> None:
+    def store_socialnet_token(self, body: client_schemas.SocialnetAccessToken) -> None:
         """Store a person's socialnet access token for your company, replacing any earlier one.
 
         *Client Messenger List Pages* and *Client Messenger Connect Page* use it. It is stored
@@ -94,16 +94,16 @@ class ClientViewSet(TenantViewSet):
 
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
-    def retrieve(self) -> client_shapes.SubscriptionDto:
+    def retrieve(self) -> client_schemas.SubscriptionDto:
         """Get your company's plan, the credits left, and those used in this period.
 
         `credits_left` may exceed `credits_included`, since top-ups are added and unused credits are
         kept. `credits_used` restarts at 0 in each period.
         """
-        return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
+        return client_schemas.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
-    def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
+    def top_up(self, body: client_schemas.TopUpAmount) -> client_schemas.CreditOrder:
         """Order credits. They are added when the platform's staff or its payment provider confirms
         the payment; *Get Credit Order* shows the status. The response has no payment link.
 
@@ -111,23 +111,23 @@ class SubscriptionViewSet(TenantViewSet):
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
         """
         order = credit_orders.create(self.client, **dict(body), by=self.user)
-        return client_shapes.CreditOrder.copy_from(order)
+        return client_schemas.CreditOrder.copy_from(order)
 
     @operation(
         "identity",
         "List Credit Orders",
         access=ADMIN,
-        returns=client_shapes.CreditOrdersResponse,
+        returns=client_schemas.CreditOrdersResponse,
     )
     def orders(self, query: Page) -> dict[str, Any]:
         """List your company's orders for credits, newest first."""
         rows = CreditOrder.objects.for_client(self.client)
-        return page(rows, query, by="-id", shape=client_shapes.CreditOrder.copy_from)
+        return page(rows, query, by="-id", shape=client_schemas.CreditOrder.copy_from)
 
     @operation("identity", "Get Credit Order", access=ADMIN)
-    def order(self, order_id: uuid.UUID) -> client_shapes.CreditOrder:
+    def order(self, order_id: uuid.UUID) -> client_schemas.CreditOrder:
         """Get one order for credits, with its status."""
-        return client_shapes.CreditOrder.copy_from(credit_orders.get(self.client, order_id))
+        return client_schemas.CreditOrder.copy_from(credit_orders.get(self.client, order_id))
 
     @operation(
         "identity",
@@ -137,7 +137,7 @@ class SubscriptionViewSet(TenantViewSet):
         status=204,
         also={403: Error, 404: Error, 409: Error},
     )
-    def receive_payment(self, request: HttpRequest, body: client_shapes.CreditPayment) -> None:
+    def receive_payment(self, request: HttpRequest, body: client_schemas.CreditPayment) -> None:
         """Report that an order was paid or refused. The platform's payment provider calls this;
         your integration does not.
 
@@ -152,11 +152,11 @@ class SubscriptionViewSet(TenantViewSet):
 
 
 class ApiKeyViewSet(TenantViewSet):
-    @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
+    @operation("identity", "List Api Keys", access=ADMIN, returns=client_schemas.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """List your company's keys, newest first, including revoked ones, without their secrets."""
         keys = ApiKey.objects.for_client(self.client)
-        return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
+        return page(keys, query, by="-id", shape=client_schemas.ApiKeyDto.from_row)
 
     @operation(
         "identity",
@@ -166,20 +166,20 @@ class ApiKeyViewSet(TenantViewSet):
         also={404: Error},
         gives_credentials=True,
     )
-    def create(self, body: client_shapes.ApiKeyRequest) -> client_shapes.ApiKeyDto:
+    def create(self, body: client_schemas.ApiKeyRequest) -> client_schemas.ApiKeyDto:
         """Create a key. Only this response contains the whole `key`, so store it."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
-        return client_shapes.ApiKeyDto.from_row(row, key)
+        return client_schemas.ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Update Api Key", access=ADMIN)
-    def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
+    def update(self, api_key_id: int, body: client_schemas.ApiKeyDto) -> client_schemas.ApiKeyDto:
         """Change a key's name, its limits or `mcp_write`; fields left out keep their value.
 
         The change takes effect within a second. A revoked or expired key can be changed, but stays
         revoked or expired. 422 for `daily_credits` of a secret key or `mcp_write` of a public key.
         """
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
-        return client_shapes.ApiKeyDto.from_row(row)
+        return client_schemas.ApiKeyDto.from_row(row)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, api_key_id: int) -> None:

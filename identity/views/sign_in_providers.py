@@ -2,8 +2,8 @@
 
 from chatplatform.api.operation import operation
 from identity.auth import ADMIN, TenantViewSet
+from identity.schemas.sign_in_providers import SignInProviderDto
 from identity.services import sign_in_providers
-from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 class SignInProviderViewSet(TenantViewSet):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
@@ -18,27 +18,27 @@ from identity.auth import (
     bearer_token,
 )
 from identity.models import User
+from identity.schemas import users as user_schemas
 from identity.services import logins, passwords, tokens, users
-from identity.shapes import users as user_shapes
 
-LoginBody = user_shapes.Body_login_for_access_token2_identity_token2_post
+LoginBody = user_schemas.Body_login_for_access_token2_identity_token2_post
 LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/form-data"))
 
 
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
-    def me(self) -> user_shapes.UserDto:
+    def me(self) -> user_schemas.UserDto:
         """Get the person to whom the access token belongs."""
-        return user_shapes.UserDto.from_row(self.user)
+        return user_schemas.UserDto.from_row(self.user)
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
-    def update_me(self, body: user_shapes.OwnUser) -> user_shapes.UserDto:
+    def update_me(self, body: user_schemas.OwnUser) -> user_schemas.UserDto:
         """Change your name, language or picture, or whether you are away; fields left out keep
         their value."""
-        return user_shapes.UserDto.from_row(users.update_own(self.user, body))
+        return user_schemas.UserDto.from_row(users.update_own(self.user, body))
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
-    def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
+    def change_password(self, body: user_schemas.OwnPassword) -> user_schemas.TokenResponse:
         """Change your password. All your sign-ins end, including this one: continue with the tokens
         in the response, which lack `mcp:write`. You are notified by mail.
 
@@ -53,7 +53,7 @@ class UserViewSet(TenantViewSet):
     @operation(
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
-    def create(self, body: user_shapes.UserDto) -> user_shapes.UserDto:
+    def create(self, body: user_schemas.UserDto) -> user_schemas.UserDto:
         """Add a person, who gets a welcome mail or, without a `password`, a link to choose one.
 
         409 `email_taken` if the address has an account, here or at another company. Only an owner
@@ -61,15 +61,19 @@ class UserViewSet(TenantViewSet):
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
-        return user_shapes.UserDto.from_row(user)
+        return user_schemas.UserDto.from_row(user)
 
-    @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
+    @operation(
+        "identity", "Get My Company Users", access=BEARER, returns=user_schemas.UsersResponse
+    )
     def list(self, query: Page) -> dict[str, Any]:
         """List your company's people, in the order they were added."""
-        return page(User.objects.for_client(self.client), query, shape=user_shapes.UserDto.from_row)
+        return page(
+            User.objects.for_client(self.client), query, shape=user_schemas.UserDto.from_row
+        )
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
-    def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
+    def disable(self, user_id: int, body: user_schemas.UserDisableFlag) -> user_schemas.UserDto:
         """Disable or enable a person. Disabling signs them out everywhere at once and returns their
         chats to the queue; enabling lets them sign in again.
 
@@ -77,10 +81,10 @@ class UserViewSet(TenantViewSet):
         disabled: 409 `last_owner`.
         """
         user = users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
-        return user_shapes.UserDto.from_row(user)
+        return user_schemas.UserDto.from_row(user)
 
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
-    def reset_password(self, user_id: int, body: user_shapes.UserPassword) -> None:
+    def reset_password(self, user_id: int, body: user_schemas.UserPassword) -> None:
         """Set a person's password. They are signed out everywhere and notified by mail.
 
         Only an owner may set an owner's password; otherwise 403.
@@ -88,7 +92,7 @@ class UserViewSet(TenantViewSet):
         users.reset_password(self.client, user_id=user_id, **dict(body), by=self.user)
 
     @operation("identity", "Update User Role", access=ADMIN, also={409: None})
-    def set_role(self, user_id: int, body: user_shapes.UserRole) -> user_shapes.UserDto:
+    def set_role(self, user_id: int, body: user_schemas.UserRole) -> user_schemas.UserDto:
         """Change a person's role, and whether they may also train bots (`can_train`).
 
         A new role makes their access tokens invalid at once; a refresh token still works and
@@ -99,7 +103,7 @@ class UserViewSet(TenantViewSet):
         `last_owner`.
         """
         user = users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
-        return user_shapes.UserDto.from_row(user)
+        return user_schemas.UserDto.from_row(user)
 
 
 class TokenViewSet(TenantViewSet):
@@ -108,7 +112,7 @@ class TokenViewSet(TenantViewSet):
         "Login For Access Token2",
         access=PUBLIC,
         body=LOGIN_FORM,
-        returns=user_shapes.TokenResponse,
+        returns=user_schemas.TokenResponse,
         also={401: Error, 429: Error},
         gives_credentials=True,
     )
@@ -127,10 +131,10 @@ class TokenViewSet(TenantViewSet):
 
     @operation(
         "identity", "Revoke Token", access=BEARER_OR_TOKEN_IN_FORM, status=204,
-        body=Form(user_shapes.RevokeTokenRequest, ("application/x-www-form-urlencoded",)),
+        body=Form(user_schemas.RevokeTokenRequest, ("application/x-www-form-urlencoded",)),
         body_is_optional=True,
     )  # fmt: skip
-    def revoke(self, request: HttpRequest, body: user_shapes.RevokeTokenRequest) -> None:
+    def revoke(self, request: HttpRequest, body: user_schemas.RevokeTokenRequest) -> None:
         """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
 
         With the form of RFC 7009, end the sign-in of its `token`, an access or refresh token; the
@@ -141,7 +145,7 @@ class TokenViewSet(TenantViewSet):
 
 class PasswordResetViewSet(TenantViewSet):
     @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
-    def request_reset(self, body: user_shapes.ForgotPasswordRequest) -> None:
+    def request_reset(self, body: user_schemas.ForgotPasswordRequest) -> None:
         """Mail a link to choose a new password, if the address has an account.
 
         The response is the same if it has none. The link works once, for an hour, and makes links
@@ -153,7 +157,7 @@ class PasswordResetViewSet(TenantViewSet):
     @operation(
         "identity", "Verify Reset Token", access=PUBLIC, status=204, also={400: None, 429: None}
     )
-    def verify(self, body: user_shapes.VerifyResetTokenRequest) -> None:
+    def verify(self, body: user_schemas.VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
 
         After 6 wrong tokens in 15 minutes from one IP address: 429, and even a right token becomes
@@ -162,7 +166,7 @@ class PasswordResetViewSet(TenantViewSet):
         passwords.check_reset(token=body.token, address=current_address())
 
     @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
-    def reset(self, body: user_shapes.ResetPasswordRequest) -> None:
+    def reset(self, body: user_schemas.ResetPasswordRequest) -> None:
         """Set the password of the person to whom a link was mailed. They are signed out everywhere.
 
         400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the

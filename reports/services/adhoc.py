@@ -10,15 +10,15 @@ from django.db.models.expressions import Func
 from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import decode_cursor, decode_numbers, encode_cursor, list_key
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chats.models import Conversation, Feedback
 from chats.services.core import tags
 from chats.services.desk import inbox, report_filters
 from identity.models import Client, User
+from reports.schemas import adhoc as schemas
 from reports.services import chat_sql, formatting, periods
 from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
-from reports.shapes import adhoc as shapes
 
 # The maximum number of options offered for one filter.
 _MAX_OPTIONS = 200
@@ -37,7 +37,7 @@ def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
     )
 
 
-def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> QuerySet[Conversation]:
+def choose(client: Client, param: schemas.AdhocQuestion, period: Period) -> QuerySet[Conversation]:
     """The conversations that a report covers."""
     filters = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
@@ -58,7 +58,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
     return rows.filter(pk__in=inbox.search(client, param.q)) if param.q else rows
 
 
-def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
+def _rated(rows: QuerySet[Conversation], param: schemas.AdhocQuestion) -> QuerySet[Conversation]:
     """The conversations that match the report's filters on the customer's rating."""
     if param.has_feedback is param.rating_min is param.rating_max is None:
         return rows
@@ -70,10 +70,10 @@ def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySe
     return rows.filter(Exists(rated.filter(**limits))) if limits else rows
 
 
-def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
+def options(client: Client, query: schemas.PeriodQuery) -> schemas.AdhocFilterOptions:
     """The values to filter a period's conversations by, each with its number of conversations."""
     rows = in_period(client, periods.resolve(client, query))
-    return shapes.AdhocFilterOptions(
+    return schemas.AdhocFilterOptions(
         bots=_named_options(rows, "bot_id", "bot__bot_name"),
         assignees=_named_options(rows, "assignee_id", "assignee__full_name"),
         channels=_options(rows, "channel"),
@@ -86,10 +86,10 @@ def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOpti
     )
 
 
-def _options(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOption]:
+def _options(rows: QuerySet[Conversation], column: str) -> list[schemas.FilterOption]:
     counts = rows.values_list(column).annotate(chats=Count("pk", distinct=True))
     return [
-        shapes.FilterOption(value=str(value), label=str(value), chats=chats)
+        schemas.FilterOption(value=str(value), label=str(value), chats=chats)
         for value, chats in counts.order_by("-chats", column)[:_MAX_OPTIONS]
         if value not in (None, "")
     ]
@@ -97,10 +97,10 @@ def _options(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOpt
 
 def _named_options(
     rows: QuerySet[Conversation], column: str, name: str
-) -> list[shapes.NumberedOption]:
+) -> list[schemas.NumberedOption]:
     counts = rows.exclude(**{column: None}).values_list(column, name).annotate(chats=Count("pk"))
     return [
-        shapes.NumberedOption(id=pk, name=label or "", chats=chats)
+        schemas.NumberedOption(id=pk, name=label or "", chats=chats)
         for pk, label, chats in counts.order_by("-chats", column)[:_MAX_OPTIONS]
     ]
 
@@ -108,13 +108,13 @@ def _named_options(
 # --- the table ----------------------------------------------------------------------------------
 
 
-def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
+def search(client: Client, param: schemas.SearchAdhocReportParam) -> schemas.AdhocReport:
     """A page of a report's table, and the totals of the whole table."""
     period = periods.resolve(client, param)
     chosen = choose(client, param, period)
     table_page = _groups if param.group_by else _chats
     rows, totals, next_cursor = table_page(chosen, param, period)
-    return shapes.AdhocReport(
+    return schemas.AdhocReport(
         columns=columns_of(param),
         rows=readable(client, param, rows),
         totals=_json_values(totals),
@@ -122,7 +122,7 @@ def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.Adhoc
     )
 
 
-def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
+def columns_of(param: schemas.AdhocQuestion) -> list[schemas.ReportColumn]:
     """The columns of a report, in order."""
     if not param.group_by:
         columns = list(CHAT_COLUMNS)
@@ -132,13 +132,13 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
         index = next((index for index, item in enumerate(columns) if item.name == name), None)
         if index is not None:
             label = formatting.label(f"{name}_name")
-            column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
+            column = schemas.ReportColumn(name=f"{name}_name", label=label, type="text")
             columns.insert(index + 1, column)
     return [*columns, *map(metric_column, param.metrics)] if param.group_by else columns
 
 
 def readable(
-    client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
+    client: Client, param: schemas.AdhocQuestion, rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
     """The rows as JSON values, with their columns in order and the names of bots and agents."""
     names = {
@@ -163,7 +163,7 @@ def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
     return dict(rows.values_list("pk", name)) if ids else {}
 
 
-def previous_totals(client: Client, param: shapes.AdhocQuestion) -> Row:
+def previous_totals(client: Client, param: schemas.AdhocQuestion) -> Row:
     """The report's totals for the preceding period."""
     period = periods.resolve(client, param).before
     chosen = choose(client, param, period)
@@ -185,9 +185,9 @@ def page_of_chats(
 
 
 def _chats(
-    chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
+    chosen: QuerySet[Conversation], param: schemas.SearchAdhocReportParam, period: Period
 ) -> _TablePage:
-    sort = param.sort or shapes.ROW_SORTS[0]
+    sort = param.sort or schemas.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
     key = list_key(param)
     after = _position(param.cursor, order, key) if param.cursor else None
@@ -214,7 +214,7 @@ def _position(cursor: str, order: list[str], key: str) -> list[Any]:
 
 
 def _groups(
-    chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
+    chosen: QuerySet[Conversation], param: schemas.SearchAdhocReportParam, period: Period
 ) -> _TablePage:
     # Each page computes all groups anyway, so the cursor can be an offset.
     order, key = [f"groups of {param.group_by} by {param.sort}"], list_key(param)
@@ -229,16 +229,16 @@ def _groups(
     return shown, rows["totals"][0], next_cursor
 
 
-def _group_column(name: str) -> shapes.ReportColumn:
+def _group_column(name: str) -> schemas.ReportColumn:
     kind: Any = "date" if name in _DATES else "number" if name in _NUMBERS else "text"
-    return shapes.ReportColumn(name=name, label=formatting.label(name), type=kind)
+    return schemas.ReportColumn(name=name, label=formatting.label(name), type=kind)
 
 
-def metric_column(name: str) -> shapes.ReportColumn:
+def metric_column(name: str) -> schemas.ReportColumn:
     """The column of a metric, with its unit; counts and shares have none."""
     unit: Any = formatting.unit_of(name)
     unit = None if unit == "share" else unit or None
-    return shapes.ReportColumn(name=name, label=formatting.label(name), type="number", unit=unit)
+    return schemas.ReportColumn(name=name, label=formatting.label(name), type="number", unit=unit)
 
 
 def _json_values(row: Row) -> Row:

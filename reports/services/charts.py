@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from reports.schemas.overview import PartFigures
 from reports.services import formatting
-from reports.shapes.overview import PartFigures
 
 WIDTH, HEIGHT = 960, 200
 _GAP = 0.2

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_noop
 
 from chatplatform import replica
 from chats.models import Conversation
+from reports.schemas.adhoc import Grouping, ReportColumn
 from reports.services.message_counts import STATS
-from reports.shapes.adhoc import Grouping, ReportColumn
 
 log = logging.getLogger(__name__)
 Row = dict[str, Any]

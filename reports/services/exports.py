@@ -26,8 +26,8 @@ from chats.models import Conversation
 from identity.models import Client, User
 from identity.services import audit
 from reports.models import Export, ExportStatus
+from reports.schemas import adhoc as schemas
 from reports.services import adhoc, chat_sql, formatting, periods, table_writer
-from reports.shapes import adhoc as shapes
 
 # How long a large export is kept, and how long a link to it is valid.
 LIFETIME = timedelta(days=1)
@@ -55,7 +55,7 @@ class ExportFailed(ApiError):
     more: ClassVar = {"export_id": (uuid.UUID, "The id of the failed export.")}
 
 
-def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
+def start(client: Client, param: schemas.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
     """The file of a report or, if it has many rows, the export whose file a worker will write.
 
     422 for unknown columns, or for more rows than a sheet can have. 409 `too_many_exports` if the
@@ -98,7 +98,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     return export
 
 
-def file_name(param: shapes.ExportAdhocReportParam) -> str:
+def file_name(param: schemas.ExportAdhocReportParam) -> str:
     """The name of the downloaded file."""
     return f"{param.file_name or 'report'}.{param.format}"
 
@@ -162,7 +162,7 @@ def write_file(export_id: str) -> None:
         return
     media.check_store()  # first, so that no long report is written for nothing
     try:
-        param = shapes.PageReport.model_validate(export.param)
+        param = schemas.PageReport.model_validate(export.param)
     except ValidationError as exc:
         message = "This needs a worker of another release."
         raise jobs.TryLater(message, wait=_OTHER_RELEASE_WAIT) from exc
@@ -214,7 +214,7 @@ def _unfinished(export_id: str) -> QuerySet[Export]:
 # --- the rows -----------------------------------------------------------------------------------
 
 
-def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[shapes.ReportColumn]:
+def _columns(param: schemas.ExportAdhocReportParam) -> Sequence[schemas.ReportColumn]:
     known = {column.name: column for column in adhoc.columns_of(param)}
     if not set(param.columns) <= set(known):
         names = ", ".join(known)
@@ -223,7 +223,7 @@ def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[shapes.ReportColu
 
 
 def _write(
-    param: shapes.ExportAdhocReportParam, pages: Iterator[list[dict[str, Any]]]
+    param: schemas.ExportAdhocReportParam, pages: Iterator[list[dict[str, Any]]]
 ) -> IO[bytes]:
     columns = _columns(param)
     lines = ([row[column.name] for column in columns] for page in pages for row in page)
@@ -242,7 +242,7 @@ def _with_progress(
         _unfinished(str(export.pk)).update(status=ExportStatus.RUNNING, progress=percent)
 
 
-def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
+def _pages(client: Client, param: schemas.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
     """The rows of a report in pages, so that only one page is in memory at a time."""
     period = periods.resolve(client, param)
     chosen = adhoc.choose(client, param, period)
@@ -252,7 +252,7 @@ def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[lis
 
 
 def _groups(
-    chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
+    chosen: QuerySet[Conversation], param: schemas.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[chat_sql.Row]]:
     table = chat_sql.Table(param.metrics, param.group_by, param.sort)
     rows = chat_sql.stream_rows(chosen, table, zone=zone)
@@ -261,7 +261,7 @@ def _groups(
 
 
 def _chats(
-    chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
+    chosen: QuerySet[Conversation], param: schemas.ExportAdhocReportParam, zone: str
 ) -> Iterator[list[chat_sql.Row]]:
     newest_first, after = param.sort != "created_at", None
     while True:

@@ -18,11 +18,11 @@ from chats.services.desk import report_filters
 from chats.services.insight import question_groups
 from identity.models import Client, Plan, Subscription, User
 from identity.services import credit_forecast, saved_views
+from reports.schemas.adhoc import PeriodQuery
+from reports.schemas.overview import ChatOverview, Figures
 from reports.services import charts, failed_work, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.services.kpi_cards import KpiCard, compared
-from reports.shapes.adhoc import PeriodQuery
-from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MAX_QUESTIONS = 7, 14, 5
 _VIEW = gettext_lazy("View")

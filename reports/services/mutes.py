@@ -9,7 +9,7 @@ from chatplatform.api.errors import Invalid
 from identity.models import Client, User
 from identity.services import audit
 from reports.models import WarningMute
-from reports.shapes.warnings import WarningCode
+from reports.schemas.warnings import WarningCode
 
 MAX_PERIOD = timedelta(days=30)
 

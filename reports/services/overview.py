@@ -10,11 +10,11 @@ from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chats.models import Conversation
 from identity.models import Client, User
+from reports.schemas import overview as schemas
+from reports.schemas.adhoc import Grouping, PeriodQuery
 from reports.services import adhoc, chat_sql, periods
 from reports.services.chat_sql import Row, Table
 from reports.services.periods import Period
-from reports.shapes import overview as shapes
-from reports.shapes.adhoc import Grouping, PeriodQuery
 
 MAX_DAYS = 366
 _MAX_PARTS = 200
@@ -45,7 +45,7 @@ _PARTS: dict[str, Table] = {
 }  # fmt: skip
 
 
-def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
+def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> schemas.ChatOverview:
     """The overview of a client or of one bot; 422 for a period of more than `MAX_DAYS`."""
     period = periods.resolve(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
@@ -53,17 +53,17 @@ def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> sh
         raise Invalid.field("query", "date_from", msg=text)
     tables = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
     before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
-    return shapes.ChatOverview(
+    return schemas.ChatOverview(
         current=_figures(tables["totals"][0], period),
         previous=_figures(before["totals"][0], period.before),
         series=_days(tables["day"], period),
         by_hour=_hours(tables["hour"]),
-        by_channel=[shapes.ChannelFigures(**row) for row in tables["channel"]],
+        by_channel=[schemas.ChannelFigures(**row) for row in tables["channel"]],
         by_bot=_by_bot(client, tables["bot"]),
         by_agent=_by_agent(client, tables["agent"]),
-        by_tag=[shapes.TagFigures(**row) for row in tables["tag"]],
-        by_language=[shapes.LanguageFigures(**row) for row in tables["language"]],
-        by_handoff_reason=[shapes.HandoverFigures(**row) for row in tables["handoff_reason"]],
+        by_tag=[schemas.TagFigures(**row) for row in tables["tag"]],
+        by_language=[schemas.LanguageFigures(**row) for row in tables["language"]],
+        by_handoff_reason=[schemas.HandoverFigures(**row) for row in tables["handoff_reason"]],
     )
 
 
@@ -72,49 +72,51 @@ def _chosen(client: Client, period: Period, bot: Bot | None) -> QuerySet[Convers
     return rows.filter(bot=bot) if bot else rows
 
 
-def _figures(totals: Row, period: Period) -> shapes.Figures:
+def _figures(totals: Row, period: Period) -> schemas.Figures:
     figures: dict[str, Any] = {name: totals[name] for name in _COUNTS}
     for name in _TIMES:
-        figures[f"{name}_seconds"] = shapes.Times(
+        figures[f"{name}_seconds"] = schemas.Times(
             p50=totals[f"{name}_p50"], p90=totals[f"{name}_p90"], mean=totals[f"{name}_mean"]
         )
-    sentiment = shapes.Sentiments(**{name: totals[f"sentiment_{name}"] for name in _SENTIMENTS})
-    return shapes.Figures(
+    sentiment = schemas.Sentiments(**{name: totals[f"sentiment_{name}"] for name in _SENTIMENTS})
+    return schemas.Figures(
         date_from=period.first.isoformat(), date_to=period.last.isoformat(),
         sentiment=sentiment, **figures,
     )  # fmt: skip
 
 
-def _days(rows: list[Row], period: Period) -> list[shapes.DayFigures]:
+def _days(rows: list[Row], period: Period) -> list[schemas.DayFigures]:
     days = {row["day"]: row for row in rows}
     every_day = (
         (period.first + timedelta(days=number)).isoformat()
         for number in range((period.last - period.first).days + 1)
     )
     return [
-        shapes.DayFigures(**{**_EMPTY_PART, **days.get(day, {}), "day": day}) for day in every_day
+        schemas.DayFigures(**{**_EMPTY_PART, **days.get(day, {}), "day": day}) for day in every_day
     ]
 
 
-def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
+def _hours(rows: list[Row]) -> list[schemas.HourFigures]:
     hours = {row["hour"]: row for row in rows}
     return [
-        shapes.HourFigures(**{**_EMPTY_PART, **hours.get(hour, {}), "hour": hour})
+        schemas.HourFigures(**{**_EMPTY_PART, **hours.get(hour, {}), "hour": hour})
         for hour in range(24)
     ]
 
 
-def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
+def _by_bot(client: Client, rows: list[Row]) -> list[schemas.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
     # The replica may still have conversations of a bot that was deleted from the primary database.
     rows = [row for row in rows if row["bot"] in names]
-    return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
+    return [
+        schemas.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows
+    ]
 
 
-def _by_agent(client: Client, rows: list[Row]) -> list[shapes.AgentFigures]:
+def _by_agent(client: Client, rows: list[Row]) -> list[schemas.AgentFigures]:
     names = _names(User.objects.filter(client=client), "full_name", rows, "agent")
     return [
-        shapes.AgentFigures(agent_id=(pk := row.pop("agent")), name=names.get(pk), **row)
+        schemas.AgentFigures(agent_id=(pk := row.pop("agent")), name=names.get(pk), **row)
         for row in rows
     ]
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from identity.models import Client
-from reports.shapes.adhoc import PeriodQuery
+from reports.schemas.adhoc import PeriodQuery
 
 DEFAULT_DAYS = 30
 # PostgreSQL reads these zone names as abbreviations, which have no daylight saving time.

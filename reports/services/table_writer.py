@@ -9,8 +9,8 @@ import xlsxwriter
 from django.utils.translation import gettext
 
 from chatplatform import csv_files
+from reports.schemas.adhoc import ReportColumn
 from reports.services import formatting
-from reports.shapes.adhoc import ReportColumn
 
 MIME_TYPES = {
     "csv": "text/csv",

@@ -22,8 +22,8 @@ from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
 from identity.models import Client, ClientConfig, Plan, Subscription, User
 from identity.services import credit_forecast, credits
+from reports.schemas import warnings as schemas
 from reports.services import formatting, mutes
-from reports.shapes import warnings as shapes
 from webhooks.models import WebhookConfig
 from webhooks.services import endpoints
 
@@ -44,7 +44,7 @@ _FOR_ADMINS = {WebhookConfig}
 class Found:
     """A warning, and the model of the rows that caused it."""
 
-    warning: shapes.Warning
+    warning: schemas.Warning
     model: type[Any]
 
     @property
@@ -55,7 +55,7 @@ class Found:
 
 @dataclass(frozen=True)
 class _Rule:
-    code: shapes.WarningCode
+    code: schemas.WarningCode
     severity: Literal["critical", "warning"]
     # A text with plural forms. `n` decides which form is used.
     title: Any
@@ -67,12 +67,12 @@ class _Rule:
     link: str = ""
 
 
-def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
+def dashboard(client: Client, user: User) -> schemas.WarningDashboard:
     """The client's warnings that this person may see."""
     visible = (
         item for item in list_for_client(client) if user.is_admin or item.model not in _FOR_ADMINS
     )
-    return shapes.WarningDashboard(warnings=[item.warning for item in visible])
+    return schemas.WarningDashboard(warnings=[item.warning for item in visible])
 
 
 def list_for_client(client: Client) -> list[Found]:
@@ -102,7 +102,7 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     samples = list(rows.order_by(*order).values_list("pk", rule.label)[:_MAX_SAMPLES])
     ids = ",".join(str(pk) for pk, _ in samples)
     meta = rows.model._meta
-    warning = shapes.Warning(
+    warning = schemas.Warning(
         code=rule.code,
         severity=rule.severity,
         title=rule.title.format(n=count, count=formatting.number(count)),
@@ -110,7 +110,7 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
         count=count,
         since=totals["at"] if rule.since else None,
         due_at=totals["at"] if rule.due_at else None,
-        samples=[shapes.WarningSample(id=str(pk), label=label) for pk, label in samples],
+        samples=[schemas.WarningSample(id=str(pk), label=label) for pk, label in samples],
         link=reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
         + rule.link.format(ids=ids),
     )
@@ -378,9 +378,9 @@ def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
 
 
 def _credits(
-    code: shapes.WarningCode, title: str, account: Subscription, due_at: datetime | None = None
+    code: schemas.WarningCode, title: str, account: Subscription, due_at: datetime | None = None
 ) -> Found:
-    warning = shapes.Warning(
+    warning = schemas.Warning(
         code=code,
         severity="critical" if code == "credits_used_up" else "warning",
         title=title,

@@ -17,7 +17,7 @@ from chats.testing import make_chat, put_message
 from identity.models import AuditEvent, Role, SavedView
 from identity.testing import enter_site, make_person, signed_in
 from reports.models import Export, WarningMute
-from reports.shapes import adhoc as shapes
+from reports.schemas import adhoc as schemas
 from reports.testing import rows_of_csv, rows_of_xlsx
 
 OVERVIEW, ADHOC, WARNINGS = "/admin/reports/", "/admin/reports/adhoc/", "/admin/reports/warnings/"
@@ -91,7 +91,7 @@ def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     export = Export.objects.get()
     assert export.rows == 3
     # A worker of the release before may write it, and knows no more than the API's body.
-    body = shapes.ExportAdhocReportParam.model_validate(export.param)
+    body = schemas.ExportAdhocReportParam.model_validate(export.param)
     assert export.param == body.model_dump(mode="json", exclude_unset=True)
 
 

@@ -13,8 +13,8 @@ from chats.models import Conversation, Feedback
 from chats.testing import make_chat, put_message
 from identity.models import Role
 from identity.testing import make_person
+from reports.schemas.adhoc import PeriodQuery
 from reports.services import periods
-from reports.shapes.adhoc import PeriodQuery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEARCH, OPTIONS = "/report/adhoc/search", "/report/adhoc/filter-options"

@@ -18,15 +18,15 @@ from chatplatform.api.errors import ApiError
 from identity.models import Client, User
 from identity.services import saved_views
 from reports.models import Export
+from reports.schemas import adhoc as schemas
 from reports.services import adhoc, charts, exports, formatting, periods
 from reports.services.kpi_cards import compared
-from reports.shapes import adhoc as shapes
 from reports.views.base import FIELDS, entered_dates, path_to, problems, show, viewer_of
 from reports.views.report import download
 
-_FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
+_FIELDS = {name for name in schemas.SearchAdhocReportParam.model_fields if name != "timezone"}
 _LISTS = {
-    name for name, field in shapes.AdhocQuestion.model_fields.items()
+    name for name, field in schemas.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
 }  # fmt: skip
 _BOOLEAN_FIELDS = ("handed_off", "bot_resolved", "has_feedback")
@@ -76,7 +76,7 @@ def page(request: HttpRequest) -> HttpResponse:
     user, client = viewer_of(request)
     form_values = _form_values(request.GET)
     try:
-        param = shapes.PageReport.model_validate(form_values | {"limit": _ROWS})
+        param = schemas.PageReport.model_validate(form_values | {"limit": _ROWS})
         as_of = replica.as_of()
         report = adhoc.search(client, param)
         before = adhoc.previous_totals(client, param)
@@ -101,7 +101,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
     form_values = _form_values(request.POST)
     form_values.pop("cursor", None)
     try:
-        param = shapes.PageReport.model_validate(
+        param = schemas.PageReport.model_validate(
             form_values | {"format": request.POST.get("format", "csv")}
         )
         names = [column.name for column in adhoc.columns_of(param)]
@@ -118,7 +118,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
 
 
 def _file_name(
-    user: User, client: Client, form_values: dict[str, Any], param: shapes.PageReport
+    user: User, client: Client, form_values: dict[str, Any], param: schemas.PageReport
 ) -> str:
     """The name of the file: the name of the saved report, or one made from the groups, and the
     period."""
@@ -200,8 +200,10 @@ def _form(user: User, client: Client, form_values: dict[str, Any]) -> dict[str, 
     period, dates = entered_dates(client, form_values)
     options = adhoc.options(client, period)
     chosen = {name: form_values.get(name, []) for name in _LISTS}
-    metrics = form_values.get("metrics", shapes.DEFAULT_METRICS)
-    sorts = shapes.AdhocQuestion.model_construct(group_by=chosen["group_by"], metrics=metrics).sorts
+    metrics = form_values.get("metrics", schemas.DEFAULT_METRICS)
+    sorts = schemas.AdhocQuestion.model_construct(
+        group_by=chosen["group_by"], metrics=metrics
+    ).sorts
     choices = [
         (name, gettext(FIELDS[name]),
          _options(client, name, getattr(options, name.replace("_ids", "s")), chosen[name]))
@@ -217,13 +219,13 @@ def _form(user: User, client: Client, form_values: dict[str, Any]) -> dict[str, 
         "chips": list(_chips(form_values, choices)),
         "groups": [
             [(name, gettext(formatting.label(name)), name == group)
-             for name in get_args(shapes.Grouping)]
+             for name in get_args(schemas.Grouping)]
             for group in groups
         ],
         "metrics": [
             (name, gettext(formatting.label(name)), name in metrics)
             for name in sorted(
-                shapes.PAGE_METRICS,
+                schemas.PAGE_METRICS,
                 key=lambda name: metrics.index(name) if name in metrics else 99,
             )
         ],
@@ -239,7 +241,7 @@ def _options(
     chosen. Chosen values that do not occur in the period are included."""
     column = _CHOICES[name]
     occurring = {
-        str(row.id) if isinstance(row, shapes.NumberedOption) else row.value: row for row in rows
+        str(row.id) if isinstance(row, schemas.NumberedOption) else row.value: row for row in rows
     }
     others = [value for value in chosen if value not in occurring]
     is_numbered = name.endswith("_ids")
@@ -293,7 +295,7 @@ def _hidden_fields(form_values: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _table(report: shapes.AdhocReport) -> dict[str, Any]:
+def _table(report: schemas.AdhocReport) -> dict[str, Any]:
     shown = [column for column in report.columns if column.name not in _HIDDEN]
     return {
         "columns": [gettext(column.label) for column in shown],
@@ -305,12 +307,12 @@ def _table(report: shapes.AdhocReport) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
+def _path(row: dict[str, Any], column: schemas.ReportColumn) -> str:
     is_code = column.name == "chat_code"
     return reverse("admin:chats_conversation_change", args=[row["chat_id"]]) if is_code else ""
 
 
-def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, Any]:
+def _chart(param: schemas.PageReport, report: schemas.AdhocReport) -> dict[str, Any]:
     """The template's context for a chart of the groups; empty if there are no groups.
 
     The chart shows the metric by which the groups are sorted, or else the first metric. Groups of

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from chatplatform.api.errors import ApiError
 from chatplatform.forms import refusals
 from identity.models import Client, User
+from reports.schemas.adhoc import PeriodQuery
 from reports.services import periods
-from reports.shapes.adhoc import PeriodQuery
 
 # The Content-Security-Policy of report pages. The site's menus use Alpine, which evaluates code in
 # attributes; the command palette sends requests to this host; and the theme has inline styles and

@@ -15,11 +15,11 @@ from bots.services import bots
 from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
+from reports.schemas.adhoc import PeriodQuery
+from reports.schemas.overview import ChatOverview, Figures, PartFigures, Times
 from reports.services import charts, formatting, overview, periods
 from reports.services.kpi_cards import KpiCard, compared
 from reports.services.periods import Period
-from reports.shapes.adhoc import PeriodQuery
-from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
 from reports.views.base import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)

@@ -7,16 +7,16 @@ from django.http import HttpRequest, HttpResponseBase
 
 from bots.services import bots
 from chatplatform import media
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.errors import NotAuthenticated, json_response
 from chatplatform.api.operation import Access, Caller, RawResponse, operation
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, Principal, TenantViewSet
 from identity.models import User
 from reports.models import Export, ExportStatus
+from reports.schemas import adhoc as schemas
+from reports.schemas.overview import ChatOverview
+from reports.schemas.warnings import MuteWarningDto, WarningDashboard
 from reports.services import adhoc, exports, mutes, overview, table_writer, warnings
-from reports.shapes import adhoc as shapes
-from reports.shapes.overview import ChatOverview
-from reports.shapes.warnings import MuteWarningDto, WarningDashboard
 
 TAG = "report"
 FILE = RawResponse(tuple(table_writer.MIME_TYPES.values()), "The report as a file to download.")
@@ -49,7 +49,7 @@ def _response(export: Export, reader: User) -> HttpResponseBase:
     if export.status == ExportStatus.DONE:
         file = exports.open_file(export, by=reader)
         return download(file, export.param["format"], export.file_name)
-    shape = shapes.AdhocExport(
+    shape = schemas.AdhocExport(
         id=export.pk, status=export.status, progress=export.progress, rows=export.rows,
         url=exports.link_to(export, reader=reader), expires_at=export.expires_at,
     )  # fmt: skip
@@ -58,7 +58,7 @@ def _response(export: Export, reader: User) -> HttpResponseBase:
 
 class AdhocReportViewSet(TenantViewSet):
     @operation(TAG, "Getadhocreportfilteroptionsrouter", access=BEARER)
-    def filter_options(self, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
+    def filter_options(self, query: schemas.PeriodQuery) -> schemas.AdhocFilterOptions:
         """List the values by which `POST /report/adhoc/search` and `POST /report/adhoc/export` can
         filter a period's conversations, and how often each occurs.
 
@@ -68,8 +68,8 @@ class AdhocReportViewSet(TenantViewSet):
 
     @operation(TAG, "Searchadhocreportrouter", access=BEARER_ANY_ROLE)
     def search(
-        self, body: shapes.SearchAdhocReportParam, query: shapes.NoQuery
-    ) -> shapes.AdhocReport:
+        self, body: schemas.SearchAdhocReportParam, query: schemas.NoQuery
+    ) -> schemas.AdhocReport:
         """Get a row of figures for each group or, without groups, a row for each conversation; and
         the totals of all conversations.
 
@@ -80,10 +80,10 @@ class AdhocReportViewSet(TenantViewSet):
 
     @operation(
         TAG, "Exportadhocreportrouter", access=BEARER_ANY_ROLE, returns=FILE, waits=True,
-        also={202: shapes.AdhocExport, 409: Error},
+        also={202: schemas.AdhocExport, 409: Error},
     )  # fmt: skip
     def export(
-        self, body: shapes.ExportAdhocReportParam, query: shapes.NoQuery
+        self, body: schemas.ExportAdhocReportParam, query: schemas.NoQuery
     ) -> HttpResponseBase:
         """Export the table of `POST /report/adhoc/search` as a file: a row of column names, then
         the conversations or groups.
@@ -101,9 +101,9 @@ class AdhocReportViewSet(TenantViewSet):
 
     @operation(
         TAG, "Get Export", access=BEARER_OR_LINK, returns=FILE,
-        also={202: shapes.AdhocExport, 409: Error},
+        also={202: schemas.AdhocExport, 409: Error},
     )  # fmt: skip
-    def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
+    def get_export(self, export_id: uuid.UUID, query: schemas.ExportLinkQuery) -> HttpResponseBase:
         """Get a large export: a 202 with its progress until it is written, then a 200 with the
         file.
 
@@ -117,7 +117,7 @@ class AdhocReportViewSet(TenantViewSet):
 
 class OverviewViewSet(TenantViewSet):
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
-    def of_client(self, query: shapes.PeriodQuery) -> ChatOverview:
+    def of_client(self, query: schemas.PeriodQuery) -> ChatOverview:
         """Get your company's figures for a period of at most 366 days, and for the period before.
 
         A conversation belongs to the period in which it was created; previews are not counted.
@@ -127,7 +127,7 @@ class OverviewViewSet(TenantViewSet):
         return overview.compute(self.client, query)
 
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
-    def of_bot(self, bot_id: int, query: shapes.PeriodQuery) -> ChatOverview:
+    def of_bot(self, bot_id: int, query: schemas.PeriodQuery) -> ChatOverview:
         """Get the figures of a bot for a period of at most 366 days, and for the period before.
 
         They are those of `GET /report/chat-overview`, for the bot's conversations only.
@@ -137,7 +137,7 @@ class OverviewViewSet(TenantViewSet):
 
 class WarningViewSet(TenantViewSet):
     @operation(TAG, "Getwarningdashboardrouter", access=BEARER)
-    def dashboard(self, query: shapes.NoQuery) -> WarningDashboard:
+    def dashboard(self, query: schemas.NoQuery) -> WarningDashboard:
         """List what needs attention now or soon, and what to do about it.
 
         Only owners and admins see warnings about webhook endpoints. `due_at` is an expected time,

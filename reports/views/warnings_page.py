@@ -11,8 +11,8 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
+from reports.schemas.warnings import MuteWarningDto
 from reports.services import mutes, warnings
-from reports.shapes.warnings import MuteWarningDto
 from reports.views.base import path_to, show, viewer_of
 
 # The days for which a warning can be muted, and the labels of the buttons. Other values unmute it.

@@ -14,8 +14,8 @@ from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.live import pubsub
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import events
-from webhooks.shapes import webhook as webhook_shapes
 from webhooks.transport import Fault
 
 RETENTION = timedelta(days=30)
@@ -108,7 +108,7 @@ def replay(event: Event, config: WebhookConfig | None) -> None:
             _queue([event], config_id)
 
 
-def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
+def count_replay(config: WebhookConfig, body: webhook_schemas.EventReplayRequest) -> int:
     """The number of events that a replay would send, counted up to `MAX_COUNTED` + 1."""
     until = (body.created_to or timezone.now()).isoformat()
     since = body.created_from.isoformat()
@@ -116,8 +116,8 @@ def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest)
 
 
 def enqueue_replay(
-    config: WebhookConfig, body: webhook_shapes.EventReplayRequest
-) -> webhook_shapes.Replay:
+    config: WebhookConfig, body: webhook_schemas.EventReplayRequest
+) -> webhook_schemas.Replay:
     """Enqueue a job that queues a range of events for an endpoint. 409 if the endpoint is off, 422
     if the range is empty or begins more than 30 days ago."""
     if not config.is_active:
@@ -139,7 +139,7 @@ def enqueue_replay(
         state=body.state,
         event_type=body.type,
     )
-    return webhook_shapes.Replay.copy_from(body, config_id=config.pk, created_to=until)
+    return webhook_schemas.Replay.copy_from(body, config_id=config.pk, created_to=until)
 
 
 def replay_range(
@@ -201,7 +201,7 @@ def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
         cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
         stored = {pk for (pk,) in cursor.fetchall()}
         bodies = [
-            Payload(event=event, body=webhook_shapes.encode_body(event))
+            Payload(event=event, body=webhook_schemas.encode_body(event))
             for event in batch
             if event.pk in stored
         ]

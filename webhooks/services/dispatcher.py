@@ -35,9 +35,9 @@ from chatplatform.observing import metrics
 from chatplatform.sql import execute, fetch_row, fetch_rows
 from webhooks import transport
 from webhooks.models import WebhookConfig
+from webhooks.schemas.webhook import event_id
 from webhooks.services import circuit_breaker
 from webhooks.services.events import DELIVERIES
-from webhooks.shapes.webhook import event_id
 from webhooks.transport import DeliveryRequest, Outcome
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from chatplatform.api.errors import ApiError, Invalid, NotFound, require_address
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 from webhooks.models import DisabledReason, WebhookConfig
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import deliveries
-from webhooks.shapes import webhook as webhook_shapes
 
 MAX_ENDPOINTS = 10
 SECRET_OVERLAP = timedelta(hours=24)
@@ -55,7 +55,9 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
     return config
 
 
-def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+def create(
+    client: Client, body: webhook_schemas.WebhookConfigRequest, *, by: User
+) -> WebhookConfig:
     """Create an endpoint; 409 if the client already has ten."""
     require_fields(body, "url")
     _check_url(body.url)
@@ -78,7 +80,7 @@ def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: Use
 
 
 def update(
-    config: WebhookConfig, body: webhook_shapes.WebhookConfigRequest, *, by: User
+    config: WebhookConfig, body: webhook_schemas.WebhookConfigRequest, *, by: User
 ) -> WebhookConfig:
     """Change the settings given in the request; switching the endpoint on resets its health."""
     if "url" in body.model_fields_set and body.url != config.url:
@@ -110,7 +112,7 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
     row = get(config.client, config.pk)
     if row.is_active:
         return False
-    update(row, webhook_shapes.WebhookConfig(is_active=True), by=by)
+    update(row, webhook_schemas.WebhookConfig(is_active=True), by=by)
     return True
 
 
@@ -128,13 +130,13 @@ def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
             deliveries.enqueue_replay(get(row.client, row.pk), body)
 
 
-def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
+def missed_replays(config: WebhookConfig) -> list[webhook_schemas.EventReplayRequest]:
     """The replays of what an endpoint missed in the last 30 days while it was failing or off."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [
-        webhook_shapes.EventReplayRequest(created_from=start, state="gave_up"),
-        webhook_shapes.EventReplayRequest(created_from=start, state="missing"),
+        webhook_schemas.EventReplayRequest(created_from=start, state="gave_up"),
+        webhook_schemas.EventReplayRequest(created_from=start, state="missing"),
     ]
 
 
@@ -169,7 +171,7 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
     return row
 
 
-def _columns(body: webhook_shapes.WebhookConfigRequest, names: AbstractSet[str]) -> dict[str, Any]:
+def _columns(body: webhook_schemas.WebhookConfigRequest, names: AbstractSet[str]) -> dict[str, Any]:
     columns = {name: getattr(body, name) for name in names}
     if "event_types" in names:
         columns["event_types"] = list(dict.fromkeys(body.event_types))

@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from chatplatform.api import pagination
 from chatplatform.sql import iso_time
 from webhooks.models import Event, FeedEntry
-from webhooks.shapes import webhook as webhook_shapes
+from webhooks.schemas import webhook as webhook_schemas
 
 _EVENT_ID = "'evt_' || replace({}::text, '-', '')"
 # The columns with the result of an attempt.
@@ -44,7 +44,7 @@ AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
 ) shown)"""
 # False if an event is certainly not thin: PostgreSQL's JSON text is longer than ours, and the
 # fields besides the data take less than 500 bytes.
-_MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
+_MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_schemas.MAX_BODY_BYTES - 500}"
 
 
 def read(event: Event) -> dict[str, Any]:
@@ -77,4 +77,4 @@ def _event(row: Any) -> Any:
 
 def _parsed(text: str) -> dict[str, Any]:
     event: dict[str, Any] = orjson.loads(text)
-    return event | {"is_thin": webhook_shapes.is_thin(event)}
+    return event | {"is_thin": webhook_schemas.is_thin(event)}

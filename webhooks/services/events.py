@@ -17,8 +17,8 @@ from chatplatform.live import pubsub
 from chatplatform.sql import fetch_row
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import event_log_json, feed_order
-from webhooks.shapes import webhook as webhook_shapes
 
 # Stores the event, a delivery for each endpoint that subscribes to its type, and the payload if
 # there is a delivery.
@@ -97,7 +97,7 @@ def feed_channel(client_id: int) -> str:
 
 def position_of(client: Client, event_id: str) -> int | None:
     """The feed position of the event with this id (`evt_…`); None if it has none."""
-    row_id = webhook_shapes.row_id(event_id)
+    row_id = webhook_schemas.row_id(event_id)
     if row_id is None:
         return None
     feed_order.number_events(client.pk)
@@ -155,14 +155,14 @@ def purge_expired() -> None:
 
 def get(client: Client, event_id: str) -> Event:
     """One event; 404 if the client has none with this id."""
-    row_id = webhook_shapes.row_id(event_id)
+    row_id = webhook_schemas.row_id(event_id)
     event = Event.objects.for_client(client).filter(pk=row_id).first() if row_id else None
     if event is None:
         raise NotFound
     return event
 
 
-def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
+def page(client: Client, query: webhook_schemas.EventsQuery) -> dict[str, Any]:
     """One page of the log, newest first or in feed order."""
     feed_order.number_events(client.pk)
     rows = _filtered(FeedEntry.objects.for_client(client), query)
@@ -174,7 +174,7 @@ def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
     return result
 
 
-def _filtered(rows: QuerySet[FeedEntry], query: webhook_shapes.EventsQuery) -> QuerySet[FeedEntry]:
+def _filtered(rows: QuerySet[FeedEntry], query: webhook_schemas.EventsQuery) -> QuerySet[FeedEntry]:
     filters = {
         "event__type": query.type,
         "event__conversation_id": query.conversation_id,

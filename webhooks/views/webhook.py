@@ -4,15 +4,15 @@ import asyncio
 import uuid
 from typing import Any, cast
 
-from chatplatform.api.error_shapes import Error
+from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
+from webhooks.schemas import webhook as webhook_schemas
 from webhooks.services import deliveries, endpoints, event_log_json, events
-from webhooks.shapes import webhook as webhook_shapes
 
 # How many seconds a test waits for its result: the receiver's time limit plus a margin.
 _TEST_WAIT_SECONDS = 20.0
@@ -21,60 +21,60 @@ _TEST_POLL_SECONDS = 0.1
 
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
-    def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
+    def retrieve(self, query: webhook_schemas.WhichWebhook) -> webhook_schemas.WebhookConfig:
         """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none
         with this id.
 
         *List Webhook Configs* lists all endpoints.
         """
-        return webhook_shapes.WebhookConfig.from_row(endpoints.get(self.client, query.config_id))
+        return webhook_schemas.WebhookConfig.from_row(endpoints.get(self.client, query.config_id))
 
     @operation(
         "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None},
         waits=True, is_atomic=True, gives_credentials=True,
     )  # fmt: skip
-    def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
+    def create(self, body: webhook_schemas.WebhookConfigRequest) -> webhook_schemas.WebhookConfig:
         """Create an endpoint. Only this response contains its signing secret.
 
         409 `too_many_endpoints` if you already have ten.
         """
         config = endpoints.create(self.client, body, by=self.user)
-        return webhook_shapes.WebhookConfig.from_row(config, config.secret)
+        return webhook_schemas.WebhookConfig.from_row(config, config.secret)
 
     @operation(
         "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
     )
-    def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
+    def rotate_secret(self, query: webhook_schemas.WhichWebhook) -> webhook_schemas.WebhookConfig:
         """Create a new signing secret for an endpoint, shown only in this response.
 
         For 24 hours, deliveries are also signed with the old secret, but not with any earlier one.
         """
         config = endpoints.get(self.client, query.config_id)
         rotated = endpoints.rotate_secret(config, by=self.user)
-        return webhook_shapes.WebhookConfig.from_row(rotated, rotated.secret)
+        return webhook_schemas.WebhookConfig.from_row(rotated, rotated.secret)
 
     @operation(
         "Webhook", "List Webhook Configs", access=ADMIN,
-        returns=webhook_shapes.WebhookConfigsResponse,
+        returns=webhook_schemas.WebhookConfigsResponse,
     )  # fmt: skip
     def list(self, query: Page) -> dict[str, Any]:
         """List all endpoints, oldest first."""
         return page(
             endpoints.list_for_client(self.client),
             query,
-            shape=webhook_shapes.WebhookConfig.from_row,
+            shape=webhook_schemas.WebhookConfig.from_row,
         )
 
     @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)
     def update(
-        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
-    ) -> webhook_shapes.WebhookConfig:
+        self, config_id: uuid.UUID, body: webhook_schemas.WebhookConfigRequest
+    ) -> webhook_schemas.WebhookConfig:
         """Change an endpoint's settings; fields left out keep their values, and the secret stays.
 
         If you switch it off, its waiting deliveries end as `gave_up`; they can be replayed.
         """
         config = endpoints.get(self.client, config_id)
-        return webhook_shapes.WebhookConfig.from_row(endpoints.update(config, body, by=self.user))
+        return webhook_schemas.WebhookConfig.from_row(endpoints.update(config, body, by=self.user))
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, config_id: uuid.UUID) -> None:
@@ -84,10 +84,10 @@ class ConfigViewSet(TenantViewSet):
 
 class EventViewSet(TenantViewSet):
     @operation(
-        "Webhook", "Test Webhook", access=ADMIN, returns=webhook_shapes.WebhookDelivery,
+        "Webhook", "Test Webhook", access=ADMIN, returns=webhook_schemas.WebhookDelivery,
         also={404: None, 429: Error},
     )  # fmt: skip
-    def test(self, query: webhook_shapes.WhichWebhook) -> StreamingReply:
+    def test(self, query: webhook_schemas.WhichWebhook) -> StreamingReply:
         """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
 
         Returns the receiver's status, how long it took, and the beginning of its response. There is
@@ -98,8 +98,10 @@ class EventViewSet(TenantViewSet):
         test = deliveries.queue_test(endpoints.get(self.client, query.config_id))
         return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
 
-    @operation("Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_shapes.EventsResponse)
-    def list(self, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
+    @operation(
+        "Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_schemas.EventsResponse
+    )
+    def list(self, query: webhook_schemas.EventsQuery) -> dict[str, Any]:
         """List the event log, each event with its deliveries.
 
         With `order=asc` it is a feed that misses no event: store `next_cursor` and continue with it
@@ -111,16 +113,16 @@ class EventViewSet(TenantViewSet):
         """
         return events.page(self.client, query)
 
-    @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_shapes.Event)
+    @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_schemas.Event)
     def retrieve(self, event_id: str) -> dict[str, Any]:
         """Get an event with its deliveries and its data, even if the webhook omitted large data."""
         return event_log_json.read(events.get(self.client, event_id))
 
     @operation(
-        "Webhook", "Replay Webhook Event", access=ADMIN, returns=webhook_shapes.Event,
+        "Webhook", "Replay Webhook Event", access=ADMIN, returns=webhook_schemas.Event,
         also={409: None},
     )  # fmt: skip
-    def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
+    def replay(self, event_id: str, query: webhook_schemas.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; the retries start over.
 
         A delivery that is being sent right now is not sent twice. *Get Webhook Event* shows the
@@ -135,7 +137,7 @@ class EventViewSet(TenantViewSet):
     @operation(
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
-    def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
+    def replay_range(self, body: webhook_schemas.EventReplayRequest) -> webhook_schemas.Replay:
         """Send a range of events to an endpoint again, oldest first.
 
         They are queued in the background. Each keeps its `webhook-id`, by which a receiver

@@ -11,8 +11,8 @@ from bots.forms import BotForm
 from bots.language.normalization import fold
 from bots.language.slot_filling import CONTACT
 from bots.models import Bot
+from bots.schemas.widget import CustomerInfoField, CustomerInfoFields, Option
 from bots.services import bots, customer_info_fields
-from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
 from chatplatform.form_fields import TextsField
 from identity.models import User
 

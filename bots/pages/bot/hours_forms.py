@@ -11,7 +11,7 @@ from bots.forms import BotForm
 from chatplatform.forms import refusals
 from identity.models import User
 from identity.pages.settings.week_field import WeekField
-from identity.shapes.configs import Holiday
+from identity.schemas.configs import Holiday
 
 _SPAN = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.h](\d\d))?")
 _HOLIDAY = re.compile(r"(\d{4}-\d\d-\d\d)?\s*(?:\(([^)]*)\))?\s*(.*)")

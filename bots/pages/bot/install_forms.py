@@ -12,8 +12,8 @@ from chatplatform.forms import Setting
 from identity.auth import LOOPBACK
 from identity.forms import DEFAULT_DAILY_CREDITS, daily_credits_field
 from identity.models import ApiKey, User
+from identity.schemas.clients import ApiKeyDto
 from identity.services import api_keys
-from identity.shapes.clients import ApiKeyDto
 
 
 class HostsForm(BotForm):

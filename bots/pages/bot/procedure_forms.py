@@ -8,8 +8,8 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
+from bots.schemas.procedure import MAX_CHARS, MAX_PROCEDURES, Procedure, Procedures
 from bots.services import bots, procedures
-from bots.shapes.procedure import MAX_CHARS, MAX_PROCEDURES, Procedure, Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 

@@ -18,8 +18,8 @@ from bots.pages.bot import (
     procedure_forms,
     widget_forms,
 )
+from bots.schemas.bot import SETUP_STEPS
 from bots.services import bots, engines, widget_config
-from bots.shapes.bot import SETUP_STEPS
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.form_fields import language_choices
 from chatplatform.templatetags.codes import humanize_code

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import first_day, last_day
 from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
-from bots.shapes.web_url import PageCounts
+from bots.schemas.web_url import PageCounts
 from chatplatform.templatetags.codes import error_text
 from chatplatform.templatetags.dates import full_day
 

@@ -8,11 +8,11 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.services import banner_picture, bots, uploaded_pictures
-from bots.shapes.widget import (
+from bots.schemas.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post as BannerUpload,
 )
-from bots.shapes.widget import BotBannerDto
+from bots.schemas.widget import BotBannerDto
+from bots.services import banner_picture, bots, uploaded_pictures
 from chatplatform.form_fields import picture_field
 from chatplatform.forms import Setting
 from identity.models import User

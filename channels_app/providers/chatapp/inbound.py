@@ -14,8 +14,8 @@ from channels_app.providers.chatapp import errors, news
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
-from channels_app.shapes import chatapp_callback as hook
-from channels_app.shapes.graph_callback import Tolerant
+from channels_app.schemas import chatapp_callback as hook
+from channels_app.schemas.graph_callback import Tolerant
 from chats.services.core.channel_context import Line
 
 _FILES: dict[str, Any] = {

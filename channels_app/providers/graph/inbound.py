@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
-from channels_app.shapes import graph_callback as hook
+from channels_app.schemas import graph_callback as hook
 from chatplatform import crypto
 from chats.services.core.channel_context import Line
 

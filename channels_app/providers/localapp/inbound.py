@@ -17,7 +17,7 @@ from channels_app.providers.callback_parsing import (
     unsupported,
 )
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
-from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
+from channels_app.schemas.localapp_callback import LocalappEvent, LocalappMessage
 from chats.services.core.channel_context import Line
 
 _FILES: dict[str, Any] = {

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from bots.models import Bot
 from chatplatform import locks
+from chats.schemas.data_exchange import ConversationEntity, MessageEntity
 from chats.services.data_exchange import chatwoot, importing
 from chats.services.data_exchange.importing import ImportResult
-from chats.shapes.data_exchange import ConversationEntity, MessageEntity
 from identity.models import Client
 
 # The number of rows that are imported in one transaction.
@@ -127,7 +127,7 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """The rows as shapes, in batches; an invalid row ends the import."""
+    """The rows as schemas, in batches; an invalid row ends the import."""
     return _batches(_validated(shape, row) for row in rows)
 
 

@@ -17,6 +17,7 @@ from chats.models import (
     SenderType,
     Status,
 )
+from chats.schemas.desk import ManualChatMessageDto
 from chats.services.core import (
     answer_mails,
     attachments,
@@ -26,7 +27,6 @@ from chats.services.core import (
     message_status,
     messages,
 )
-from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 from identity.services import audit
 

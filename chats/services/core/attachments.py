@@ -23,8 +23,8 @@ from chatplatform.api.request_context import current_address
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
+from chats.schemas.message import FILE_TYPES, MessageContent
 from chats.services.core import customers
-from chats.shapes.message import FILE_TYPES, MessageContent
 from identity.auth import Principal
 
 log = logging.getLogger(__name__)

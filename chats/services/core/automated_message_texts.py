@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.language import phrasebook
-from chats.shapes.automated_messages import (
+from chats.schemas.automated_messages import (
     NAMES,
     SAID_WHEN,
     MessageName,

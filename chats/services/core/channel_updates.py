@@ -14,6 +14,7 @@ from bots.language import detection
 from bots.models import Bot
 from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.schemas.message import ConvMessage, MessageContent
 from chats.services.core import (
     conversations,
     enqueue_translations,
@@ -22,7 +23,6 @@ from chats.services.core import (
     messages,
 )
 from chats.services.core.attachments import StoredFile
-from chats.shapes.message import ConvMessage, MessageContent
 from identity.models import Client
 
 

@@ -22,10 +22,10 @@ from chats.models import (
     ReplyScope,
     Status,
 )
+from chats.schemas import conversation as conversation_schemas
+from chats.schemas.people import ChatCustomer, CustomerInfo
+from chats.schemas.visitor import VisitorIdentity
 from chats.services.core import customers, fast_sql, team_notifications, visitor_claims
-from chats.shapes import conversation as conversation_shapes
-from chats.shapes.people import ChatCustomer, CustomerInfo
-from chats.shapes.visitor import VisitorIdentity
 from identity.auth import Principal
 from identity.models import ApiKey, User
 from identity.services import visitor_tokens
@@ -238,7 +238,7 @@ def announce_change(chat: LockedConversation, event_type: str, **extra: Any) -> 
     if chat.is_preview:
         return
     sequence = next_event(chat)
-    shown = conversation_shapes.Conversation.from_row(chat).model_dump(mode="json")
+    shown = conversation_schemas.Conversation.from_row(chat).model_dump(mode="json")
     data = {"conversation": shown, **extra}
     announce(chat.client_id, event_type, data, conversation_id=chat.pk, sequence=sequence)
 

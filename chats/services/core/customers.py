@@ -13,10 +13,10 @@ from django.db.models import Q, QuerySet
 from bots.models import Bot
 from bots.services import customer_info_fields
 from chatplatform.api.errors import ApiError, Invalid, NotFound
-from chatplatform.api.shapes import MAX_FREE_BYTES, MAX_ID
+from chatplatform.api.schemas import MAX_FREE_BYTES, MAX_ID
 from chatplatform.json_encoding import as_json
 from chats.models import Conversation, Customer, LockedConversation, OptOut
-from chats.shapes.people import CustomerDto, CustomerInfo
+from chats.schemas.people import CustomerDto, CustomerInfo
 from identity.auth import Principal
 from identity.models import ApiKey, Client, User
 from identity.services import audit, time_zones

@@ -30,8 +30,8 @@ from chats.models import (
     SenderType,
     Status,
 )
+from chats.schemas.message import ConvMessage
 from chats.services.core import row_json
-from chats.shapes.message import ConvMessage
 from identity.auth import Principal
 from identity.models import Client, ClientConfig
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import Moment, iso
+from chatplatform.api.schemas import Moment, iso
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import (
@@ -24,9 +24,9 @@ from chats.models import (
     SenderType,
     Status,
 )
+from chats.schemas.conversation import EndedBy
+from chats.schemas.people import Identity
 from chats.services.core import channel_hooks, conversations, presence, team_notifications
-from chats.shapes.conversation import EndedBy
-from chats.shapes.people import Identity
 from identity.models import User
 
 

@@ -22,8 +22,8 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, LockedConversation, Message, MessageStatus, SenderType
+from chats.schemas import message as message_schemas
 from chats.services.core import conversations
-from chats.shapes import message as message_shapes
 from webhooks.services import announce
 
 UNCERTAIN = "We don't know whether this message was sent because the connection failed."
@@ -38,7 +38,7 @@ class ChannelReports(ApiError):
     detail = "This conversation is on a messaging channel, which reports delivery itself."
 
 
-def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
+def report(chat: Conversation, body: message_schemas.ArrivalReport, status: MessageStatus) -> None:
     """Record that the messages to the customer, or those up to a given one, were delivered or read,
     as the customer's website or app reports. 409 for a chat on a messaging channel, 404 if the chat
     has no such message."""
@@ -112,7 +112,7 @@ def announce_message(chat: LockedConversation, event_type: str, message: Message
     announce(
         chat.client_id,
         event_type,
-        {"message": message_shapes.Message.from_row(message)},
+        {"message": message_schemas.Message.from_row(message)},
         conversation_id=chat.pk,
         sequence=conversations.next_event(chat),
     )

@@ -26,6 +26,8 @@ from chats.models import (
     SenderType,
     text_content,
 )
+from chats.schemas import desk as desk_schemas
+from chats.schemas import message as message_schemas
 from chats.services.core import (
     attachments,
     automated_messages,
@@ -39,8 +41,6 @@ from chats.services.core import (
     row_json,
     team_notifications,
 )
-from chats.shapes import desk as desk_shapes
-from chats.shapes import message as message_shapes
 from identity.auth import Principal
 from identity.models import User
 
@@ -196,7 +196,7 @@ def append_by_agent(
     return message
 
 
-def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
+def append_by_assistant(chat: Conversation, body: message_schemas.ConvMessage) -> Message:
     """Store a message that the client's own assistant sends as the bot. 409 if an agent has the
     chat, or if no message can be sent in it."""
     with transaction.atomic():
@@ -242,7 +242,7 @@ def find_existing(
 
 def build_content(
     chat: Conversation,
-    body: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
+    body: message_schemas.ConvMessage | desk_schemas.ManualChatMessageDto,
     files: Sequence[attachments.StoredFile] = (),
 ) -> list[dict[str, Any]]:
     """The content to store: the text, attachments given as links, and uploaded files."""

@@ -14,7 +14,7 @@ from chatplatform import egress, jobs, web_push
 from chatplatform.api.errors import Invalid, first_or_404
 from chatplatform.json_encoding import as_json
 from chats.models import Conversation, Notification, NotificationKind, PushSubscription, Status
-from chats.shapes import desk as desk_shapes
+from chats.schemas import desk as desk_schemas
 from identity.models import RefreshToken, Role, SiteSession, User
 from identity.services import audit, tokens
 
@@ -33,7 +33,7 @@ _TITLES = {
 
 
 def subscribe(
-    user: User, body: desk_shapes.NewPushSubscription, *, sign_in: uuid.UUID, device: str
+    user: User, body: desk_schemas.NewPushSubscription, *, sign_in: uuid.UUID, device: str
 ) -> PushSubscription:
     """Subscribe this browser to the person's pushes, and end other people's subscriptions in it.
     If the person has more than `MAX_DEVICES` subscriptions, the oldest are deleted."""

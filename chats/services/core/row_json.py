@@ -16,10 +16,10 @@ from pydantic import BaseModel
 
 from chatplatform.api.pagination import Page, page
 from chats import models
-from chats.shapes.conversation import Conversation
-from chats.shapes.message import Message
-from chats.shapes.people import Location
-from chats.shapes.visitor import VisitorMessage
+from chats.schemas.conversation import Conversation
+from chats.schemas.message import Message
+from chats.schemas.people import Location
+from chats.schemas.visitor import VisitorMessage
 
 # The link to a stored file in a message's JSON. A message's text cannot match, because the
 # quotation marks in it are escaped.

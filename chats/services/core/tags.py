@@ -21,8 +21,8 @@ from chats.models import (
     Tagging,
     TagSource,
 )
+from chats.schemas.insight import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
 from chats.services.core import conversations
-from chats.shapes.insight import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
 from identity.models import Client, User
 from identity.services import audit
 

@@ -14,8 +14,8 @@ from bots.language.normalization import fold
 from chatplatform import jobs
 from chatplatform.api.errors import first_or_404
 from chats.models import Conversation, Message, Notification, NotificationKind
+from chats.schemas import desk as desk_schemas
 from chats.services.core import presence, push
-from chats.shapes import desk as desk_shapes
 from identity.models import Role, User
 from identity.services import mails
 from webhooks.services import announce
@@ -192,7 +192,7 @@ def _notify(
     )
     if rows:
         # One event for all notifications; each live feed shows its user only their own.
-        shapes = [desk_shapes.AssignNotification.from_row(row) for row in rows]
+        shapes = [desk_schemas.AssignNotification.from_row(row) for row in rows]
         pairs = [
             {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}
             for row, shape in zip(rows, shapes, strict=True)

@@ -3,7 +3,7 @@
 from bots.models import Bot
 from bots.services import visitor_identity
 from chatplatform.api.errors import Invalid, NotAuthenticated
-from chats.shapes.conversation import ChatCreation
+from chats.schemas.conversation import ChatCreation
 
 
 class IdentityNotSigned(NotAuthenticated):

@@ -10,8 +10,8 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
+from chats.schemas.conversation import Transcript, TranscriptLine
 from chats.services.core import conversations, messages
-from chats.shapes.conversation import Transcript, TranscriptLine
 from identity.auth import Principal
 from identity.models import AttemptKind
 from identity.services import attempts, audit, mails

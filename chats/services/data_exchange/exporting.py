@@ -19,10 +19,10 @@ from chats.models import (
     Summary,
     Tagging,
 )
+from chats.schemas.data_exchange import ConversationEntity, MessageEntity, MigratePage
+from chats.schemas.people import CustomerDto
 from chats.services.core.conversations import visible_to_key
 from chats.services.desk import customer_editing
-from chats.shapes.data_exchange import ConversationEntity, MessageEntity, MigratePage
-from chats.shapes.people import CustomerDto
 from identity.auth import Principal
 from identity.models import ApiKey
 from identity.services import audit

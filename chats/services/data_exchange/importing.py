@@ -29,13 +29,13 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import messages, report_hooks, tags, team_notifications
-from chats.shapes.data_exchange import (
+from chats.schemas.data_exchange import (
     MAX_COUNTER,
     ConversationEntity,
     MessageEntity,
     PortableFeedback,
 )
+from chats.services.core import messages, report_hooks, tags, team_notifications
 from identity.models import Client, User
 
 # Maps the id of a row in the files to its id in this database.

@@ -17,6 +17,9 @@ from chats.models import (
     Tagging,
     TagSource,
 )
+from chats.schemas.message import Sender
+from chats.schemas.messaging import ConversationRequest, MessageRequest, MessagingQuery
+from chats.schemas.people import CustomerInfo
 from chats.services.core import (
     attachments,
     conversations,
@@ -28,9 +31,6 @@ from chats.services.core import (
 )
 from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
-from chats.shapes.message import Sender
-from chats.shapes.messaging import ConversationRequest, MessageRequest, MessagingQuery
-from chats.shapes.people import CustomerInfo
 from identity.models import ApiKey, Role, User
 
 

@@ -20,6 +20,7 @@ from chats.models import (
     Status,
     text_content,
 )
+from chats.schemas import desk as desk_schemas
 from chats.services.core import (
     agent_messages,
     attachments,
@@ -33,7 +34,6 @@ from chats.services.core import (
     presence,
     team_notifications,
 )
-from chats.shapes import desk as desk_shapes
 from identity.models import User
 
 MAX_SNOOZE = timedelta(days=366)
@@ -46,7 +46,7 @@ class ChatContinued(ApiError):
 
 def send(
     chat: Conversation,
-    body: desk_shapes.ManualChatMessageDto,
+    body: desk_schemas.ManualChatMessageDto,
     *,
     by: User,
     files: Sequence[attachments.StoredFile] = (),
@@ -127,7 +127,7 @@ def end(chat: Conversation, *, by: User | None) -> Conversation:
     return chat
 
 
-def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
+def assign(chat: Conversation, body: desk_schemas.ChatAssignDto, *, by: User) -> Conversation:
     """Assign a chat to an agent, the queue or the bot. 409 if another agent has the chat and the
     caller is not an admin. To take a chat from one agent and assign it to another, an admin must
     send the new agent's id or the version of the chat that they have seen; else 409."""

@@ -14,9 +14,9 @@ from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import decode_cursor, encode_cursor, list_key, wrong_cursor
 from chatplatform.sql import fetch_row
 from chats.models import Conversation, Priority
+from chats.schemas.conversation import ChatsQuery
 from chats.services.core import customers, row_json, tags
 from chats.services.desk import inbox
-from chats.shapes.conversation import ChatsQuery
 from identity.auth import Principal
 
 # The filters that compare the column of the same name.

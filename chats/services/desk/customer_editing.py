@@ -9,10 +9,10 @@ from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from chatplatform.api.errors import ApiError, first_or_404, unique
-from chatplatform.api.shapes import iso
+from chatplatform.api.schemas import iso
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
+from chats.schemas.people import CustomerDto, CustomersQuery
 from chats.services.core import conversations, customers, lifecycle
-from chats.shapes.people import CustomerDto, CustomersQuery
 from identity.auth import Principal
 from identity.services import audit
 

@@ -29,8 +29,8 @@ from chats.services.core import channel_hooks, presence
 from chats.services.desk.feed_limits import FeedSlot
 from identity.auth import Principal
 from identity.models import Client, Role, User
+from webhooks.schemas.webhook import envelope, event_id
 from webhooks.services import events
-from webhooks.shapes.webhook import envelope, event_id
 
 # The maximum number of a client's events in the buffer. A stream that is further behind reads the
 # log itself.

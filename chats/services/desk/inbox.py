@@ -11,9 +11,9 @@ from psycopg import sql
 from bots.models import Bot, Chunk
 from chatplatform.api.errors import NotFound, first_or_404
 from chats.models import AssignType, Conversation, Customer, Message, Status
+from chats.schemas.conversation import ChatCounts
+from chats.schemas.reply_explanation import ReplyReceipt, StoredReceipt
 from chats.services.core import conversations, customers
-from chats.shapes.conversation import ChatCounts
-from chats.shapes.reply_explanation import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event

@@ -1,7 +1,7 @@
 """Saved views of the inbox, which are stored like the saved views of the site's lists."""
 
 from chatplatform.api.errors import NotFound
-from chats.shapes import desk as desk_shapes
+from chats.schemas import desk as desk_schemas
 from identity.models import SavedView, User
 from identity.services import saved_views
 
@@ -15,7 +15,7 @@ def list_for_user(user: User) -> list[tuple[SavedView, bool]]:
     return saved_views.visible_to(user, LIST_NAME)
 
 
-def save(user: User, body: desk_shapes.DeskView) -> SavedView:
+def save(user: User, body: desk_schemas.DeskView) -> SavedView:
     """Save a view, or replace the user's own view of that name; 409 if the user has too many
     views."""
     return saved_views.save(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require_fields, unique
 from chats.models import Conversation, SavedReply
-from chats.shapes import desk as desk_shapes
+from chats.schemas import desk as desk_schemas
 from identity.models import User
 from identity.services import audit
 
@@ -19,7 +19,7 @@ class ShortcutTaken(ApiError):
     detail = "Another saved reply already has this shortcut."
 
 
-def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[SavedReply]:
+def list_for_user(user: User, query: desk_schemas.SavedRepliesQuery) -> QuerySet[SavedReply]:
     """The shared saved replies and the user's own, unordered."""
     rows = _visible(user)
     if query.is_shared is not None:
@@ -29,7 +29,7 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
     return rows
 
 
-def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
+def create(user: User, body: desk_schemas.SavedReplyDto) -> SavedReply:
     """Create a saved reply; 403 if it is shared and the user is not an admin, 409 if the shortcut
     is in use."""
     assert user.client
@@ -37,7 +37,7 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 
-def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
+def update(user: User, reply_id: int, body: desk_schemas.SavedReplyDto) -> SavedReply:
     """Change the given fields of a saved reply, which may become shared or the user's own. 403 if
     the user is not an admin and the reply was or becomes shared, 409 if the shortcut is in use."""
     with transaction.atomic():
@@ -55,7 +55,7 @@ def delete(user: User, reply_id: int) -> None:
 
 def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
-) -> desk_shapes.RenderedReply:
+) -> desk_schemas.RenderedReply:
     """A saved reply with its variables replaced by the values of a chat, in the requested language
     (else the chat's), in the bot's default language if it has no text in that, else in any."""
     row = first_or_404(_visible(user).filter(pk=reply_id))
@@ -72,8 +72,8 @@ def render(
         missing[name] = None
         return fallback or ""
 
-    return desk_shapes.RenderedReply(
-        text=desk_shapes.VARIABLE.sub(value, row.texts[chosen]),
+    return desk_schemas.RenderedReply(
+        text=desk_schemas.VARIABLE.sub(value, row.texts[chosen]),
         language=chosen,
         missing=list(missing),
     )
@@ -89,7 +89,7 @@ def _lock(user: User, reply_id: int) -> SavedReply:
     return first_or_404(_visible(user).filter(pk=reply_id).select_for_update(of=("self",)))
 
 
-def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> SavedReply:
+def _store(row: SavedReply, body: desk_schemas.SavedReplyDto, *, by: User) -> SavedReply:
     is_new = row.pk is None
     was_shared = row.owner_id is None
     is_shared = body.is_shared if "is_shared" in body.model_fields_set else was_shared

@@ -24,10 +24,7 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
-from chats.services.core import conversations, feedback, tags
-from chats.services.insight import public_key_credit_cap, transcripts
-from chats.services.insight.transcripts import Transcript
-from chats.shapes.insight import (
+from chats.schemas.insight import (
     MAX_TAG_CHARS,
     ChatSentiment,
     ChatSummary,
@@ -35,6 +32,9 @@ from chats.shapes.insight import (
     is_visible,
     key_of,
 )
+from chats.services.core import conversations, feedback, tags
+from chats.services.insight import public_key_credit_cap, transcripts
+from chats.services.insight.transcripts import Transcript
 
 # A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6

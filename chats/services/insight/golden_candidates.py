@@ -5,8 +5,8 @@ from collections import Counter
 from typing import Any
 
 from bots.models import Bot, GoldenOrigin, GoldenQuestion
+from bots.schemas.golden import GoldenCollectRequest
 from bots.services import golden_questions
-from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 

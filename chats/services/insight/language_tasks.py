@@ -15,11 +15,9 @@ from bots.search import answer_extraction
 from bots.search.question_splitting import Part
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
-from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
+from chatplatform.api.schemas import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
-from chats.services.core import message_status
-from chats.services.insight import public_key_credit_cap, transcripts
-from chats.shapes.insight import (
+from chats.schemas.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
     RewriteRequest,
@@ -31,7 +29,9 @@ from chats.shapes.insight import (
     TranslationRequest,
     TranslationResponse,
 )
-from chats.shapes.message import Citation
+from chats.schemas.message import Citation
+from chats.services.core import message_status
+from chats.services.insight import public_key_credit_cap, transcripts
 from identity.models import Client
 
 # The BCP 47 code for an undetermined language.

@@ -9,9 +9,9 @@ from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
 from bots.models import Bot, Document
+from bots.schemas.written import MAX_QUESTION, QuestionAnswerDto
 from bots.services import answer_preview, written_sources
 from bots.services.answers import Answered, Unanswered
-from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import jobs
 from chatplatform.api.errors import Invalid, first_or_404
 from chats.models import GroupedQuestion, GroupStatus, Message, QuestionGroup

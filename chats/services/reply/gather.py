@@ -15,6 +15,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
+from chats.schemas.message import FILE_TYPES
 from chats.services.core import channel_context, customers, fast_sql, messages
 from chats.services.reply import customer_media
 from chats.services.reply.decide import (
@@ -25,7 +26,6 @@ from chats.services.reply.decide import (
     InfoFacts,
     ShortReply,
 )
-from chats.shapes.message import FILE_TYPES
 from identity.services import time_zones
 
 # The maximum number of times that a field is asked for.

@@ -28,6 +28,8 @@ from chats.models import (
     SenderType,
     Status,
 )
+from chats.schemas import message as message_schemas
+from chats.schemas.conversation import ChatCreation
 from chats.services.core import (
     attachments,
     conversations,
@@ -45,8 +47,6 @@ from chats.services.core import (
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.reply import customer_media
 from chats.services.reply.streams import ReplyStream
-from chats.shapes import message as message_shapes
-from chats.shapes.conversation import ChatCreation
 from identity.auth import Principal
 
 # The bot waits for further messages at most this many times `burst_wait` before it replies.
@@ -93,7 +93,7 @@ def open_chat(
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:
-            first = message_shapes.ConvMessage(
+            first = message_schemas.ConvMessage(
                 text=creation.message,
                 language=creation.language,
                 client_message_id=client_message_id,
@@ -163,7 +163,7 @@ def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversat
 
 def receive(
     chat: Conversation,
-    body: message_shapes.ConvMessage,
+    body: message_schemas.ConvMessage,
     *,
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
@@ -175,7 +175,7 @@ def receive(
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
-def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
+def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_schemas.ConvMessage) -> Turn:
     """Store a customer's message in a chat that the caller may see, and return its turn; 404 for
     any other chat. A database function stores plain messages, which most are, and `receive` all
     others."""
@@ -191,7 +191,7 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvM
 
 def _receive(
     locked: LockedConversation,
-    body: message_shapes.ConvMessage,
+    body: message_schemas.ConvMessage,
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
@@ -336,7 +336,7 @@ _HasOwner = Conversation | fast_sql.PlainMessage | fast_sql.TurnState
 
 def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
     """The current turn of a stored message."""
-    shown = {"message": message_shapes.Message.from_row(message)}
+    shown = {"message": message_schemas.Message.from_row(message)}
     return Turn(message, shown | outcome(message, reply_requested=reply_requested))
 
 
@@ -347,7 +347,7 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
         return turn_of(message, reply_requested=reply_requested)
     chat = message.conversation
     fields = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
-    return Turn(message, {"message": message_shapes.Message.from_row(message)} | fields)
+    return Turn(message, {"message": message_schemas.Message.from_row(message)} | fields)
 
 
 def outcome(
@@ -384,7 +384,7 @@ def _without_reply(chat: _HasOwner, *, reply_requested: bool, is_coming: bool) -
 
 def _status(
     chat: _HasOwner, *, reply_requested: bool, is_coming: bool
-) -> tuple[message_shapes.TurnStatus, str | None]:
+) -> tuple[message_schemas.TurnStatus, str | None]:
     if not reply_requested or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:

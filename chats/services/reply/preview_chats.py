@@ -18,11 +18,11 @@ from chats.models import (
     SenderType,
     text_content,
 )
+from chats.schemas.bot_preview import GenerateChatRequest, GeneratedChat
+from chats.schemas.message import ConvMessage
 from chats.services.core import conversations, customers, lifecycle, messages, reply_policy
 from chats.services.core.messages import Author
 from chats.services.reply import incoming
-from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
-from chats.shapes.message import ConvMessage
 from identity.models import Client, User
 from identity.services import credits
 

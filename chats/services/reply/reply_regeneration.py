@@ -10,10 +10,10 @@ from bots.services import answer_preview
 from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
+from chats.schemas.replay import with_choices
 from chats.services.core import fast_sql, messages
 from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import Answer, AskEngine, InfoFacts, KnowledgeGap, NoReply
-from chats.shapes.replay import with_choices
 
 # The decisions of replies that needed an engine.
 ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")

@@ -14,6 +14,9 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot, Document, DocumentStatus
+from bots.schemas.bot import BotDto
+from bots.schemas.content import PromptDto
+from bots.schemas.procedure import Procedures
 from bots.services import (
     bots,
     document_embedding,
@@ -22,14 +25,11 @@ from bots.services import (
     prompt_versions,
     training,
 )
-from bots.shapes.bot import BotDto
-from bots.shapes.content import PromptDto
-from bots.shapes.procedure import Procedures
 from chatplatform.settings import stored_secret
 from commands import demo_activity, demo_chats
 from identity.models import ApiKey, Client, KeyScope, User
+from identity.schemas.clients import RegisterTrialDto
 from identity.services import api_keys, clients, credit_orders
-from identity.shapes.clients import RegisterTrialDto
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 DEMO_CREDITS = 10_000

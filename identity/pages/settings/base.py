@@ -17,8 +17,8 @@ from django.utils.translation import gettext, gettext_lazy
 from chatplatform.admin_base import ADMINS, viewer
 from chatplatform.forms import SAVE, ServiceForm, SettingsForm
 from identity.models import Client
+from identity.schemas.configs import ClientConfigDto
 from identity.services import configs
-from identity.shapes.configs import ClientConfigDto
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm, Setting
 from identity.pages.settings.base import ConfigForm, Part, own_client, show, submitted_values
 from identity.pages.settings.week_field import END_OF_DAY, MIDNIGHT, WeekField
+from identity.schemas.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
-from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 
 # What the form shows instead of `{opens}`, in the language of the page.
 _OPENING = gettext_lazy("[opening time]")

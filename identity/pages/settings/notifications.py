@@ -16,8 +16,8 @@ from identity.pages.settings.base import (
     show,
     submitted_values,
 )
+from identity.schemas.configs import EmailNotificationRequest
 from identity.services import mails
-from identity.shapes.configs import EmailNotificationRequest
 
 
 class NotificationsForm(SettingsForm):

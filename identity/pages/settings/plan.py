@@ -17,8 +17,8 @@ from chatplatform.admin_base import ADMINS, EVERYBODY, viewer
 from chatplatform.forms import ServiceForm
 from identity.models import Client, CreditOrder, Plan, Subscription
 from identity.pages.settings.base import Part, own_client, show, submitted_values
+from identity.schemas.clients import TopUpAmount
 from identity.services import credit_forecast, credit_orders
-from identity.shapes.clients import TopUpAmount
 
 _ORDERS_SHOWN = 20
 PLAN_NAMES = {

@@ -12,8 +12,8 @@ from chatplatform.forms import ServiceForm
 from identity.models import SignInProvider, User
 from identity.pages.settings.base import Part, own_client, show, submitted_values
 from identity.pages.sign_in_providers import ProviderForm
+from identity.schemas.sign_in_providers import SignInProviderDto
 from identity.services import sign_in_providers
-from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 @calls_out
