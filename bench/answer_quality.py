@@ -115,14 +115,14 @@ class Vectors:
 
 def index_of(files: dict[str, Path], vectors: Vectors) -> hybrid_index.Index:
     """The index of a bot that was trained with these files."""
-    chunks: list[hybrid_index.IndexedChunk] = []
+    passages: list[hybrid_index.IndexedPassage] = []
     for number, (name, path) in enumerate(files.items()):
         extracted = extraction.extract(path, file_name=path.name)
         for piece in chunking.chunk(extracted):
             rows = vectors.of([piece.embedded, *piece.sentences])
-            chunks.append(
-                hybrid_index.IndexedChunk(
-                    id=len(chunks),
+            passages.append(
+                hybrid_index.IndexedPassage(
+                    id=len(passages),
                     document_id=number,
                     title=name,
                     url=None,
@@ -135,7 +135,7 @@ def index_of(files: dict[str, Path], vectors: Vectors) -> hybrid_index.Index:
                     sentence_vectors=rows[1:],
                 )  # fmt: skip
             )
-    return hybrid_index.Index(chunks)
+    return hybrid_index.Index(passages)
 
 
 class Bot:
@@ -448,17 +448,17 @@ def measure_corrected(table: Table, vectors: Vectors, *, is_held_out: bool) -> N
         )
 
 
-def _without(pieces: Sequence[hybrid_index.IndexedChunk], document_id: int) -> hybrid_index.Index:
+def _without(pieces: Sequence[hybrid_index.IndexedPassage], document_id: int) -> hybrid_index.Index:
     return hybrid_index.Index([piece for piece in pieces if piece.document_id != document_id])
 
 
 def _piece(
     number: int, code: str, heading: str, text: str, vectors: Vectors, *, is_pair: bool = False
-) -> hybrid_index.IndexedChunk:
+) -> hybrid_index.IndexedPassage:
     """A text of one passage, or a question with its answer, as training stores it."""
     sentences = tuple(re.split(r"(?<=\.) ", text))
     made = vectors.of([chunking.embedded(heading, text), *([] if is_pair else sentences)])
-    return hybrid_index.IndexedChunk(
+    return hybrid_index.IndexedPassage(
         id=number,
         document_id=number,
         title=heading,
@@ -483,7 +483,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = texts(Path(folder))
         index = index_of(files, vectors)
-        print(f"{len(files)} texts, {len(index.chunks)} passages")
+        print(f"{len(files)} texts, {len(index.passages)} passages")
         measure_many_languages(table, vectors, is_held_out=options.held_out)
         measure_near_topic(table, Path(folder), vectors, is_held_out=options.held_out)
         measure_plain_texts(table, Path(folder), vectors, is_held_out=options.held_out)

@@ -318,10 +318,10 @@ def notices(branches: int) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 def corpus(documents: int) -> tuple[hybrid_index.Index, list[Question]]:
     """An index of `documents` routine texts and ten important ones, and the questions."""
-    chunks: list[hybrid_index.IndexedChunk] = []
+    passages: list[hybrid_index.IndexedPassage] = []
     questions: list[Question] = []
     for document_id, (title, text) in enumerate(routine(documents)):
-        chunks += passages(title, text, document_id, is_important=False)
+        passages += passages_of(title, text, document_id, is_important=False)
     branches = max(1, documents // len(TOPICS))
     replaced = {BRANCHES[n * 2 % branches] + TOPICS[n].title for n in range(len(NOTICES))}
     pairs = [(topic, branch) for branch in BRANCHES for topic in TOPICS][:documents]
@@ -329,15 +329,15 @@ def corpus(documents: int) -> tuple[hybrid_index.Index, list[Question]]:
         if branch + topic.title not in replaced and document_id % 4 == 0:
             questions.append(Question(topic.questions[0].format(b=branch), document_id, False))
     for number, (title, text, asked_in) in enumerate(notices(branches)):
-        chunks += passages(title, text, 10_000 + number, is_important=True)
+        passages += passages_of(title, text, 10_000 + number, is_important=True)
         questions += [Question(wording, 10_000 + number, True) for wording in asked_in]
-    return hybrid_index.Index(chunks), questions
+    return hybrid_index.Index(passages), questions
 
 
-def passages(
+def passages_of(
     title: str, text: str, document_id: int, *, is_important: bool
-) -> Iterator[hybrid_index.IndexedChunk]:
-    """A document's passages, as training reads, chunks and encodes them."""
+) -> Iterator[hybrid_index.IndexedPassage]:
+    """A document's passages, as training reads, splits and encodes them."""
     with tempfile.NamedTemporaryFile(suffix=".md") as file:
         file.write(f"# {title}\n\n{text}\n".encode())
         file.flush()
@@ -345,7 +345,7 @@ def passages(
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
         assert vectors is not None, "this machine has no encoder"
-        yield hybrid_index.IndexedChunk(
+        yield hybrid_index.IndexedPassage(
             id=document_id * 100 + piece.position,
             document_id=document_id,
             title=extracted.title,
@@ -399,7 +399,7 @@ def _ask(index: hybrid_index.Index, text: str) -> tuple[set[int], list[int]]:
     reply = answer_extraction.extract(
         text, language="en", result=result, threshold=hybrid_index.DEFAULT_THRESHOLD
     )
-    read = {hit.chunk.document_id for hit in result.hits}
+    read = {hit.passage.document_id for hit in result.hits}
     return read, [cited.document_id for cited in reply.citations] if reply else []
 
 

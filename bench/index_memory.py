@@ -38,25 +38,25 @@ def shown(step: str) -> None:
     print(f"| {step} | {pages * resource.getpagesize() / 1e6:.0f} MB |")
 
 
-def bot(passages: hybrid_index.Index, count: int, chance: random.Random) -> hybrid_index.Index:
+def bot(corpus: hybrid_index.Index, count: int, chance: random.Random) -> hybrid_index.Index:
     """The index of a bot with `count` random passages, copied so that bots share no memory."""
-    chosen = chance.choices(passages.chunks, k=count)
+    chosen = chance.choices(corpus.passages, k=count)
     return hybrid_index.Index(
         [
-            hybrid_index.IndexedChunk(
+            hybrid_index.IndexedPassage(
                 id=number,
-                document_id=chunk.document_id,
-                title=chunk.title,
+                document_id=passage.document_id,
+                title=passage.title,
                 url=None,
-                heading=chunk.heading,
-                page=chunk.page,
-                text="".join(list(chunk.text)),
-                language=chunk.language,
-                vector=chunk.vector.copy(),
-                sentences=tuple("".join(list(sentence)) for sentence in chunk.sentences),
-                sentence_vectors=chunk.sentence_vectors.copy(),
+                heading=passage.heading,
+                page=passage.page,
+                text="".join(list(passage.text)),
+                language=passage.language,
+                vector=passage.vector.copy(),
+                sentences=tuple("".join(list(sentence)) for sentence in passage.sentences),
+                sentence_vectors=passage.sentence_vectors.copy(),
             )
-            for number, chunk in enumerate(chosen)
+            for number, passage in enumerate(chosen)
         ]
     )
 
@@ -72,20 +72,20 @@ def main() -> None:
     embedding.embed_query("How much memory is it?")
     shown("and the encoder")
     with tempfile.TemporaryDirectory() as folder:
-        passages = answers.index_of(answers.texts(Path(folder)), answers.Vectors())
-    shown(f"and {len(passages.chunks)} passages, from which the bots take theirs")
+        corpus = answers.index_of(answers.texts(Path(folder)), answers.Vectors())
+    shown(f"and {len(corpus.passages)} passages, from which the bots take theirs")
     chance, bots = random.Random(17), []
     started = time.perf_counter()
     for _ in range(options.bots):
-        bots.append(bot(passages, options.passages, chance))
+        bots.append(bot(corpus, options.passages, chance))
     seconds = time.perf_counter() - started
     shown(f"and {options.bots} bots of {options.passages} passages")
     for index in bots:
         for question in QUESTIONS:
             index.search(question, language="en")
     shown("and three questions to each of them")
-    size = sum(retrieval.size_of(chunk) for index in bots for chunk in index.chunks)
-    sentences = sum(len(chunk.sentences) for index in bots for chunk in index.chunks)
+    size = sum(retrieval.size_of(passage) for index in bots for passage in index.passages)
+    sentences = sum(len(passage.sentences) for index in bots for passage in index.passages)
     print(f"\n{sentences} sentences; built in {seconds:.1f} s; taken for {size / 1e6:.0f} MB,")
     print(f"of {retrieval.MAX_BYTES / 1e6:.0f} MB that a worker's cache may hold")
 

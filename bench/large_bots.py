@@ -49,12 +49,12 @@ ROW = np.dtype(
 COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 
 
-def texts() -> list[hybrid_index.IndexedChunk]:
+def texts() -> list[hybrid_index.IndexedPassage]:
     with tempfile.TemporaryDirectory() as folder:
-        return list(answers.index_of(answers.texts(Path(folder)), answers.Vectors()).chunks)
+        return list(answers.index_of(answers.texts(Path(folder)), answers.Vectors()).passages)
 
 
-def learnt(pieces: Sequence[hybrid_index.IndexedChunk], code: str) -> Bot:
+def learnt(pieces: Sequence[hybrid_index.IndexedPassage], code: str) -> Bot:
     """A bot of a client of its own, trained with the original texts."""
     client = Client.objects.create(name="Bench", code=code)
     ClientConfig.objects.create(client=client)

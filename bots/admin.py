@@ -314,8 +314,8 @@ class ChunkAdmin(TenantAdmin):
     exclude = ("vector", "sentence_vectors")
 
     @column(gettext_lazy("Text"))
-    def opening(self, chunk: models.Chunk) -> str:
-        return chunk.text[:120]
+    def opening(self, passage: models.Chunk) -> str:
+        return passage.text[:120]
 
 
 class PagesOfWebUrl(ReadOnlyInline):

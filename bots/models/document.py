@@ -151,7 +151,7 @@ class Document(TenantModel):
 
 
 class Chunk(TenantModel):
-    """A passage of a document, with its vectors (float32 bytes)."""
+    """A passage of a document, with its vectors (float32 bytes). `Chunk` is the table's word."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
@@ -190,4 +190,4 @@ class Chunk(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"chunk {self.position} of document {self.document_id}"
+        return f"passage {self.position} of document {self.document_id}"

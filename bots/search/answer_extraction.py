@@ -13,7 +13,7 @@ from bots.language import detection
 from bots.language.normalization import QUESTION_MARKS
 from bots.language.phrasebook import base_of
 from bots.search import hybrid_index
-from bots.search.hybrid_index import Hit, IndexedChunk, SearchResult
+from bots.search.hybrid_index import Hit, IndexedPassage, SearchResult
 from bots.search.question_splitting import Part
 
 MAX_WORDS = 80
@@ -89,12 +89,12 @@ class _Candidate:
     position: int
 
     @property
-    def chunk(self) -> IndexedChunk:
-        return self.hit.chunk
+    def passage(self) -> IndexedPassage:
+        return self.hit.passage
 
     @property
     def sentence(self) -> str:
-        return self.chunk.sentences[self.position]
+        return self.passage.sentences[self.position]
 
 
 def extract_all(
@@ -152,15 +152,15 @@ def extract(
     text = _without_repeats(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
     is_foreign = (
         result.features.is_cross_language
-        and not best.chunk.answers
-        and _language_of(text, best.chunk, expected=base_of(language)) != base_of(language)
+        and not best.passage.answers
+        and _language_of(text, best.passage, expected=base_of(language)) != base_of(language)
     )
     return Extract(text, tuple(citation for _, citation in cited), is_foreign)
 
 
-def _language_of(text: str, chunk: IndexedChunk, *, expected: str) -> str:
+def _language_of(text: str, passage: IndexedPassage, *, expected: str) -> str:
     """The language of a quote; the passage's language if the quote is too short to tell."""
-    return detection.recognise(text, expected=(expected,)) or chunk.language
+    return detection.recognise(text, expected=(expected,)) or passage.language
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
@@ -189,22 +189,22 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
         }
     ranks: dict[Any, int] = {}
     for rank, candidate in enumerate(quoted.values()):
-        ranks.setdefault(_section(candidate.chunk), rank)
+        ranks.setdefault(_section(candidate.passage), rank)
 
     def order(quote: str) -> tuple[int, int]:
-        chunk = quoted[quote].chunk
-        return ranks[_section(chunk)], _position_of(chunk)
+        passage = quoted[quote].passage
+        return ranks[_section(passage)], _position_of(passage)
 
     return sorted(quoted, key=order)
 
 
 def _cut(quote: str, candidate: _Candidate, limit: int) -> str:
     """Shorten a quote that shares the reply with others; a written answer stays whole."""
-    chunk = candidate.chunk
-    if chunk.answers or chunking.count_words(quote) <= limit:
+    passage = candidate.passage
+    if passage.answers or chunking.count_words(quote) <= limit:
         return quote
-    around = _run(chunk.sentences, candidate.position, limit)
-    return _trimmed(_between(chunk, *around))
+    around = _run(passage.sentences, candidate.position, limit)
+    return _trimmed(_between(passage, *around))
 
 
 def _without_repeats(texts: Iterable[str]) -> str:
@@ -215,19 +215,19 @@ def _without_repeats(texts: Iterable[str]) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _section(chunk: IndexedChunk) -> Any:
+def _section(passage: IndexedPassage) -> Any:
     """A key that is equal for passages of a section; each spreadsheet row has its own key."""
-    is_alone = chunking.is_row(chunk.text) or not chunk.heading
-    return chunk.id if is_alone else (chunk.document_id, chunk.heading)
+    is_alone = chunking.is_row(passage.text) or not passage.heading
+    return passage.id if is_alone else (passage.document_id, passage.heading)
 
 
-def _position_of(chunk: IndexedChunk) -> int:
-    return chunk.id if chunk.position is None else chunk.position
+def _position_of(passage: IndexedPassage) -> int:
+    return passage.id if passage.position is None else passage.position
 
 
 def _considered(hits: Sequence[Hit]) -> list[Hit]:
     """The first hits, and all hits of important documents."""
-    return [hit for rank, hit in enumerate(hits) if rank < TOP_HITS or hit.chunk.is_important]
+    return [hit for rank, hit in enumerate(hits) if rank < TOP_HITS or hit.passage.is_important]
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
@@ -240,7 +240,7 @@ def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
     if written:
         return written
     min_score = ranked[0].score - _WINS_BY_IMPORTANCE
-    important = [candidate for candidate in ranked if candidate.chunk.is_important]
+    important = [candidate for candidate in ranked if candidate.passage.is_important]
     return important if important and important[0].score >= min_score else ranked
 
 
@@ -248,7 +248,7 @@ def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
     """The best sentence of each passage, best first."""
     best: dict[int, _Candidate] = {}
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
-        best.setdefault(candidate.chunk.id, candidate)
+        best.setdefault(candidate.passage.id, candidate)
     return list(best.values())
 
 
@@ -257,7 +257,7 @@ def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]
     others = [
         candidate.position
         for candidate in candidates
-        if candidate.chunk.id == best.chunk.id
+        if candidate.passage.id == best.passage.id
         and candidate.position != best.position
         and best.score - candidate.score <= _LIKE_THE_BEST
     ]
@@ -265,40 +265,40 @@ def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]
 
 
 def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
-    chunk = candidate.chunk
-    quote = _entries(chunk, positions)
+    passage = candidate.passage
+    quote = _entries(passage, positions)
     if quote is None:
-        is_written = bool(chunk.answers)
-        quote = chunk.text if is_written else _trimmed(_quote(candidate.hit, candidate.position))
-    option = chunk.heading.rpartition(" > ")[2]
+        is_written = bool(passage.answers)
+        quote = passage.text if is_written else _trimmed(_quote(candidate.hit, candidate.position))
+    option = passage.heading.rpartition(" > ")[2]
     if _OPTION.match(option):
         quote = f"{option}\n{quote}"  # a description is useless without the option's name
-    section = section_of(chunk.heading, chunk.title)
-    return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote, section)
+    section = section_of(passage.heading, passage.title)
+    return Citation(passage.document_id, passage.title, passage.url, passage.page, quote, section)
 
 
 def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
-    chunk = hit.chunk
-    cosines = np.zeros(len(chunk.sentences), dtype=np.float32)
+    passage = hit.passage
+    cosines = np.zeros(len(passage.sentences), dtype=np.float32)
     # The encoder hardly understands Vietnamese without diacritics.
     is_readable = not result.features.is_folded
     if (
         is_readable
         and result.vector is not None
-        and len(chunk.sentence_vectors) == len(chunk.sentences)
+        and len(passage.sentence_vectors) == len(passage.sentences)
     ):
-        cosines = chunk.sentence_vectors @ result.vector
-    is_row = chunking.is_row(chunk.text)  # the cells of a row are one answer
-    if (is_row or chunk.answers) and is_readable:
+        cosines = passage.sentence_vectors @ result.vector
+    is_row = chunking.is_row(passage.text)  # the cells of a row are one answer
+    if (is_row or passage.answers) and is_readable:
         # The sentences of a written answer have no vectors: they are quoted together.
         cosines = np.maximum(cosines, hit.cosine)
     candidates: list[_Candidate] = []
-    for position, sentence in enumerate(chunk.sentences):
-        if not is_row and not _is_quotable(chunk, position):
+    for position, sentence in enumerate(passage.sentences):
+        if not is_row and not _is_quotable(passage, position):
             continue
-        headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
+        headed = f"{passage.heading}\n{passage.text if is_row else sentence}"
         cover = hybrid_index.coverage(
-            result.weights, result.terms_of(headed, language=chunk.language)
+            result.weights, result.terms_of(headed, language=passage.language)
         )
         score = _COSINE * float(cosines[position]) + _COVER * cover
         score += _SCORE * hit.score - _RANK * rank
@@ -306,13 +306,17 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
     return candidates
 
 
-def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
-    is_last = position == len(chunk.sentences) - 1
-    is_question = chunk.sentences[position].rstrip().endswith(QUESTION_MARKS)
-    if is_question and is_last and not chunk.answers:
+def _is_quotable(passage: IndexedPassage, position: int) -> bool:
+    is_last = position == len(passage.sentences) - 1
+    is_question = passage.sentences[position].rstrip().endswith(QUESTION_MARKS)
+    if is_question and is_last and not passage.answers:
         return False  # a question does not answer itself
-    is_only = len(chunk.sentences) == 1
-    return is_only or _is_item(chunk.sentences[position]) or _says_enough(chunk.sentences[position])
+    is_only = len(passage.sentences) == 1
+    return (
+        is_only
+        or _is_item(passage.sentences[position])
+        or _says_enough(passage.sentences[position])
+    )
 
 
 def _says_enough(text: str) -> bool:
@@ -330,16 +334,16 @@ def _trimmed(text: str) -> str:
     return text if "\n" in text else _DEBRIS.sub("", text).strip()
 
 
-def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
+def _entries(passage: IndexedPassage, positions: list[int]) -> str | None:
     """The rows, options or items that contain these sentences, after the list's introduction.
 
     A customer who asks for one price does not want the whole price list. None if the passage has no
     list, if its best sentence is outside the list, if the list is of numbered steps or of names,
     or if the question seems to ask for several items.
     """
-    if chunking.is_row(chunk.text):
-        return chunk.text
-    lines = chunk.text.split("\n")
+    if chunking.is_row(passage.text):
+        return passage.text
+    lines = passage.text.split("\n")
     starts = [n for n, line in enumerate(lines) if _ROW.match(line) or _OPTION.match(line)]
     is_of_items = len(starts) < 2
     if is_of_items:
@@ -350,7 +354,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     if is_of_items and not all(_says_enough(lines[start]) for start in starts):
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
-    asked = [_line_of(chunk, position) for position in positions]
+    asked = [_line_of(passage, position) for position in positions]
     chosen = [
         (start, end)
         for start, end in zip(starts, ends, strict=True)
@@ -374,13 +378,13 @@ def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
     return start + len(list(takewhile(str.strip, lines[start:end])))
 
 
-def _line_of(chunk: IndexedChunk, position: int) -> int:
+def _line_of(passage: IndexedPassage, position: int) -> int:
     """The number of the line in which a sentence of a passage begins."""
     start = 0
-    for sentence in chunk.sentences[:position]:
-        start = max(chunk.text.find(sentence, start), start) + len(sentence)
-    found = chunk.text.find(chunk.sentences[position], start)
-    return chunk.text.count("\n", 0, max(found, start))
+    for sentence in passage.sentences[:position]:
+        start = max(passage.text.find(sentence, start), start) + len(sentence)
+    found = passage.text.find(passage.sentences[position], start)
+    return passage.text.count("\n", 0, max(found, start))
 
 
 def _quote(hit: Hit, best: int) -> str:
@@ -389,30 +393,30 @@ def _quote(hit: Hit, best: int) -> str:
     The following passage is added before the preceding one, since exceptions and prices tend to
     come later. A list is quoted to its end.
     """
-    chunk = hit.chunk
-    if chunking.count_words(chunk.text) > MAX_WORDS:
-        quote = _between(chunk, *_run(chunk.sentences, best))
-        above, _, after = chunk.text.partition(quote)
+    passage = hit.passage
+    if chunking.count_words(passage.text) > MAX_WORDS:
+        quote = _between(passage, *_run(passage.sentences, best))
+        above, _, after = passage.text.partition(quote)
         start = _start_of_list(above, quote)
-        rest = _rest_of_list(start + quote, after + _text_after(chunk, hit.following))
+        rest = _rest_of_list(start + quote, after + _text_after(passage, hit.following))
         return start + quote + rest if start or rest else _shortened(quote)
-    quote, after = chunk.text, _text_after(chunk, hit.following)
+    quote, after = passage.text, _text_after(passage, hit.following)
     is_short = chunking.count_words(quote + after) <= MAX_WORDS
     quote += after if is_short else _rest_of_list(quote, after)
     before = hit.preceding
-    if before and before.sentences[-1] != chunk.sentences[0]:
-        is_one_list = _is_open(before.text) and _is_item(chunk.text)
+    if before and before.sentences[-1] != passage.sentences[0]:
+        is_one_list = _is_open(before.text) and _is_item(passage.text)
         longer = f"{before.text}\n\n{quote}"
         if chunking.count_words(longer) <= (LIST_WORDS if is_one_list else MAX_WORDS):
             quote = longer
     return quote
 
 
-def _text_after(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
+def _text_after(passage: IndexedPassage, following: IndexedPassage | None) -> str:
     """The text of the following passage without a repeated sentence; "" if none follows."""
     if following is None:
         return ""
-    if following.sentences[0] == chunk.sentences[-1]:
+    if following.sentences[0] == passage.sentences[-1]:
         return following.text.removeprefix(following.sentences[0])
     return f"\n\n{following.text}"
 
@@ -477,15 +481,15 @@ def _run(sentences: Sequence[str], best: int, max_words: int = MAX_WORDS) -> tup
     return first, last
 
 
-def _between(chunk: IndexedChunk, first: int, last: int) -> str:
+def _between(passage: IndexedPassage, first: int, last: int) -> str:
     """The text of the passage from one sentence to another, line breaks included."""
     start = 0
-    for sentence in chunk.sentences[:first]:
-        start = max(chunk.text.find(sentence, start), start) + len(sentence)
+    for sentence in passage.sentences[:first]:
+        start = max(passage.text.find(sentence, start), start) + len(sentence)
     end = start
-    for sentence in chunk.sentences[first : last + 1]:
-        end = max(chunk.text.find(sentence, end), end) + len(sentence)
-    return chunk.text[start:end].strip()
+    for sentence in passage.sentences[first : last + 1]:
+        end = max(passage.text.find(sentence, end), end) + len(sentence)
+    return passage.text[start:end].strip()
 
 
 def _shortened(text: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.language.embedding import ConfidenceWeights, SearchEncoder, Weights
-from bots.search.hybrid_index import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
+from bots.search.hybrid_index import DEFAULT_THRESHOLD, Index, IndexedPassage, SearchResult
 
 # The assumed share of questions that documents answer. The examples are weighted to match it.
 _ANSWERED = 0.75
@@ -79,20 +79,20 @@ def _ask(
 ) -> Iterator[_Asked]:
     """Search for a company's questions in its facts, or in the facts of the companies `among`."""
     facts = [fact for each in among or [company] for fact in each["facts"]]
-    index = Index(_chunks(encoder, facts), encoder)
+    index = Index(_passages(encoder, facts), encoder)
     asked = list(_questions(company))
     vectors = encoder.queries([text for _, text, _ in asked])
     for (language, text, number), vector in zip(asked, vectors, strict=True):
         result = index.search_vector(text, vector, language=language, limit=1)
-        best = facts[result.hits[0].chunk.id]
+        best = facts[result.hits[0].passage.id]
         is_right = number is not None and best == company["facts"][number]
         yield _Asked(result, number is not None, is_right)
 
 
-def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk]:
+def _passages(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedPassage]:
     vectors = encoder.passages([f"{heading}\n{text}" for heading, text in facts])
     return [
-        IndexedChunk(
+        IndexedPassage(
             id=number, document_id=0, title="Facts", url=None, heading=heading, page=None,
             text=text, language="en", vector=vector, sentences=(text,),
             sentence_vectors=vector[np.newaxis],

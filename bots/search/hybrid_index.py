@@ -23,11 +23,11 @@ from bots.search.spelling import SpellCorrector
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Fewer passages than MAX_CHUNKS_OF_ONE_TOPIC, most of them from one document, are often about one
+# Fewer passages than MAX_PASSAGES_OF_ONE_TOPIC, most of them from one document, are often about one
 # topic. Then all are close to a good question, and the best one need not stand out. Passages of
 # several documents are about several topics, and a passage that does not stand out is unlikely to
-# answer. Among fewer than MIN_CHUNKS_OF_TOPICS passages, standing out says little.
-MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
+# answer. Among fewer than MIN_PASSAGES_OF_TOPICS passages, standing out says little.
+MAX_PASSAGES_OF_ONE_TOPIC, MIN_PASSAGES_OF_TOPICS = 100, 4
 # Passages with fewer words, such as titles, do not count as answers to questions in another
 # language.
 MIN_FOREIGN_WORDS = 4
@@ -65,7 +65,7 @@ DEFAULT_THRESHOLD = 0.77
 
 
 @dataclass(frozen=True, eq=False)
-class IndexedChunk:
+class IndexedPassage:
     """A passage with its vectors; until they are computed (size 0), only words find it."""
 
     id: int
@@ -100,12 +100,12 @@ class Hit:
     that replaces passages with similar scores.
     """
 
-    chunk: IndexedChunk
+    passage: IndexedPassage
     score: float
     cosine: float
     coverage: float
-    preceding: IndexedChunk | None = None
-    following: IndexedChunk | None = None
+    preceding: IndexedPassage | None = None
+    following: IndexedPassage | None = None
     is_preferred: bool = False
 
 
@@ -123,7 +123,7 @@ class Features:
     nearness: float
     is_cross_language: bool
     is_folded: bool
-    chunks: int
+    passages: int
     # Whether most of these passages are from one document.
     is_one_document: bool = True
 
@@ -217,10 +217,10 @@ class _Pair(NamedTuple):
     named: frozenset[str]
 
     @classmethod
-    def of(cls, chunk: IndexedChunk) -> "_Pair":
-        words, named = _words_and_names(chunk.answers)
-        about = words.intersection(tokens(chunk.text, language="en")) | named
-        return cls(words, about, named if chunk.language != "de" else frozenset())
+    def of(cls, passage: IndexedPassage) -> "_Pair":
+        words, named = _words_and_names(passage.answers)
+        about = words.intersection(tokens(passage.text, language="en")) | named
+        return cls(words, about, named if passage.language != "de" else frozenset())
 
     def is_about_something_else(self, asked: frozenset[str], named: frozenset[str]) -> bool:
         """Whether a question with the words `asked` and the names `named` is about something else.
@@ -266,84 +266,99 @@ def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, value))))
 
 
-def words_of(chunk: IndexedChunk) -> list[str]:
+def words_of(passage: IndexedPassage) -> list[str]:
     """The words by which a passage is found."""
-    return tokens(_searchable_text(chunk), language=chunk.language)
+    return tokens(_searchable_text(passage), language=passage.language)
 
 
-def _searchable_text(chunk: IndexedChunk) -> str:
-    whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
-    if chunk.vector.size or not chunking.is_row(chunk.text):
+def _searchable_text(passage: IndexedPassage) -> str:
+    whole = f"{passage.title}\n{passage.heading}\n{passage.text}"
+    if passage.vector.size or not chunking.is_row(passage.text):
         return whole
     # A row without a vector is found only by its words, but customers rarely use the name of the
     # price column, so other words for prices are added.
-    labels = set(_WORD.findall(chunk.text.lower()))
+    labels = set(_WORD.findall(passage.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
 
 class Index:
     """An immutable index; when a document changes, a new index is built."""
 
-    def __init__(self, chunks: Sequence[IndexedChunk], encoder: SearchEncoder = PACKAGED) -> None:
-        self.chunks = tuple(chunks)
+    def __init__(
+        self, passages: Sequence[IndexedPassage], encoder: SearchEncoder = PACKAGED
+    ) -> None:
+        self.passages = tuple(passages)
         self._encoder = encoder
         self._words = WordIndex(
-            [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
+            [
+                words_of(passage) if passage.words is None else passage.words
+                for passage in self.passages
+            ]
         )
         # A second word index, for Vietnamese typed without diacritics.
         self._folded = (
-            WordIndex([tokens(fold(_searchable_text(chunk)), language="") for chunk in self.chunks])
-            if any(chunk.language == "vi" for chunk in self.chunks)
+            WordIndex(
+                [tokens(fold(_searchable_text(passage)), language="") for passage in self.passages]
+            )
+            if any(passage.language == "vi" for passage in self.passages)
             else None
         )
-        self._languages = np.array([chunk.language for chunk in self.chunks])
+        self._languages = np.array([passage.language for passage in self.passages])
         self._distinct_languages, self._language_numbers = np.unique(
             self._languages, return_inverse=True
         )
         # Titles and names may be close to questions in another language by chance.
         self._is_text = np.array(
             [
-                len(chunk.text.split()) >= MIN_FOREIGN_WORDS or not chunk.text.isascii()
-                for chunk in self.chunks
+                len(passage.text.split()) >= MIN_FOREIGN_WORDS or not passage.text.isascii()
+                for passage in self.passages
             ],
             dtype=bool,
         )
         # For each passage, the number of its document.
-        ids = [chunk.document_id for chunk in self.chunks]
+        ids = [passage.document_id for passage in self.passages]
         self._documents = np.unique(ids, return_inverse=True)[1]
-        self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
-        self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
+        self._is_important = np.array(
+            [passage.is_important for passage in self.passages], dtype=bool
+        )
+        self._has_vector = np.array(
+            [passage.vector.size > 0 for passage in self.passages], dtype=bool
+        )
         self._vectors = self._matrix()
         self._answers = self._written_answers()
-        self._pairs = {n: _Pair.of(chunk) for n, chunk in enumerate(self.chunks) if chunk.answers}
+        self._pairs = {
+            n: _Pair.of(passage) for n, passage in enumerate(self.passages) if passage.answers
+        }
 
     @cached_property
     def _spell_corrector(self) -> SpellCorrector:
         """Corrects typing errors; built for the first question."""
-        return SpellCorrector(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
+        return SpellCorrector(f"{passage.heading}\n{passage.text}" for passage in self.passages)
 
     @cached_property
     def _folded_spell_corrector(self) -> SpellCorrector:
-        return SpellCorrector(fold(f"{chunk.heading}\n{chunk.text}") for chunk in self.chunks)
+        return SpellCorrector(
+            fold(f"{passage.heading}\n{passage.text}") for passage in self.passages
+        )
 
     @cached_property
     def _vietnamese(self) -> frozenset[str]:
         """The words of the Vietnamese documents, without diacritics."""
-        texts = (chunk.text for chunk in self.chunks if chunk.language == "vi")
+        texts = (passage.text for passage in self.passages if passage.language == "vi")
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
     @cached_property
     def _amounts(self) -> list[quantity_matching.Amounts]:
         """The amounts in table rows; other passages have none."""
         return [
-            quantity_matching.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
-            for chunk in self.chunks
+            quantity_matching.amounts(passage.text) if chunking.is_row(passage.text) else {}
+            for passage in self.passages
         ]
 
     def _written_answers(self) -> dict[str, int]:
         """Map the key of each question with a written answer to the answer's index; of several
         answers with one key, the last counts."""
-        pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
+        pairs = [(passage.answers, number) for number, passage in enumerate(self.passages)]
         # Vietnamese is often typed without diacritics; a match that includes them is preferred.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
         answers = folded | {same_question_key(question): number for question, number in pairs}
@@ -354,9 +369,9 @@ class Index:
         """The vectors of all passages, zeros where one is missing; None if no passage has one."""
         if not self._has_vector.any():
             return None
-        size = max(chunk.vector.size for chunk in self.chunks)
+        size = max(passage.vector.size for passage in self.passages)
         missing = np.zeros(size, dtype=np.float32)
-        vectors = [chunk.vector if chunk.vector.size else missing for chunk in self.chunks]
+        vectors = [passage.vector if passage.vector.size else missing for passage in self.passages]
         return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
 
     def search(
@@ -366,7 +381,7 @@ class Index:
         language: str,
         limit: int = 5,
         vector: Vectors | None = None,
-        leave_out: Callable[[IndexedChunk], bool] | None = None,
+        leave_out: Callable[[IndexedPassage], bool] | None = None,
     ) -> SearchResult:
         """Find the `limit` best passages, and up to `MAX_IMPORTANT_HITS` of important documents.
 
@@ -391,7 +406,7 @@ class Index:
 
         A word that exists in the question's language is never an error.
         """
-        if not self.chunks:
+        if not self.passages:
             return question
         index = self._index_for(question)
         is_folded = index is self._folded
@@ -422,12 +437,12 @@ class Index:
         *,
         language: str,
         limit: int = 5,
-        leave_out: Callable[[IndexedChunk], bool] | None = None,
+        leave_out: Callable[[IndexedPassage], bool] | None = None,
     ) -> SearchResult:
         """Like `search`, without spelling correction; if `vector` is None, by words only."""
-        if not self.chunks:
+        if not self.passages:
             return SearchResult(
-                (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
+                (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, passages=0)
             )
         own = (
             None if vector is None else self._encoder.without_common_part(vector, language=language)
@@ -436,12 +451,12 @@ class Index:
         written = self._answers.get(same_question_key(question))
         left_out = set[int]()
         if leave_out:
-            left_out = {n for n, chunk in enumerate(self.chunks) if leave_out(chunk)}
+            left_out = {n for n, passage in enumerate(self.passages) if leave_out(passage)}
             others = sorted(left_out.union(others))
             written = None if written in left_out else written
         near = self._near(vector, own, language).without(others)
         found = self._find(self._index_for(question), question, near, language, others)
-        if found.words is self._folded and self.chunks[found.best].language == language != "vi":
+        if found.words is self._folded and self.passages[found.best].language == language != "vi":
             # The question is not Vietnamese, but in a language without diacritics.
             found = self._find(self._words, question, near, language, others)
         words, weights, cover, scores, best = found
@@ -458,7 +473,7 @@ class Index:
             chosen = [preferred, *(number for number in chosen if number != preferred)]
         hits = tuple(
             Hit(
-                chunk=self.chunks[number],
+                passage=self.passages[number],
                 score=max(0.0, float(scores[number])),
                 cosine=float(near.own[number]) if near.own is not None else 0.0,
                 coverage=float(cover[number]),
@@ -474,7 +489,7 @@ class Index:
         return SearchResult(hits, confidence, features, own, weights, is_folded=is_folded)
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
-        lift = np.zeros(len(self.chunks), dtype=np.float32)
+        lift = np.zeros(len(self.passages), dtype=np.float32)
         all_near, own_near = self._cosines(vector), self._cosines(own)
         if vector is None or own is None or all_near is None or own_near is None:
             return _Near(None, None, None, None, lift, {})
@@ -493,10 +508,10 @@ class Index:
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
         for number in foreign[np.argsort(-own_near[foreign])[:COMPARED_BY_SENTENCE]].tolist():
-            chunk = self.chunks[number]
-            is_long = bool(_sentence_share(chunk))
-            vectors = chunk.sentence_vectors if is_long else chunk.vector[np.newaxis]
-            nearer = _sentence_share(chunk) * ((vectors @ own).max() - own_near[number])
+            passage = self.passages[number]
+            is_long = bool(_sentence_share(passage))
+            vectors = passage.sentence_vectors if is_long else passage.vector[np.newaxis]
+            nearer = _sentence_share(passage) * ((vectors @ own).max() - own_near[number])
             lift[number] = own_near[number] + nearer - all_near[number]
             topics[number] = vectors @ (2 * own - vector)
         if topics:
@@ -515,14 +530,14 @@ class Index:
             cosines[~self._has_vector] = cosines[self._has_vector].min()
         return cosines
 
-    def _neighbor(self, number: int, step: int) -> IndexedChunk | None:
-        if not 0 <= number + step < len(self.chunks):
+    def _neighbor(self, number: int, step: int) -> IndexedPassage | None:
+        if not 0 <= number + step < len(self.passages):
             return None
-        chunk, beside = self.chunks[number], self.chunks[number + step]
-        is_same = chunk.document_id == beside.document_id and chunk.heading == beside.heading
-        if chunk.position is not None and beside.position is not None:
-            is_same &= beside.position - chunk.position == step
-        return beside if is_same and chunk.heading else None
+        passage, beside = self.passages[number], self.passages[number + step]
+        is_same = passage.document_id == beside.document_id and passage.heading == beside.heading
+        if passage.position is not None and beside.position is not None:
+            is_same &= beside.position - passage.position == step
+        return beside if is_same and passage.heading else None
 
     def _index_for(self, question: str) -> WordIndex:
         """The word index without diacritics, if there is one and the question contains none;
@@ -568,7 +583,7 @@ class Index:
         None if there is no such answer."""
         if not self._pairs:
             return None
-        is_pair = np.zeros(len(self.chunks), dtype=bool)
+        is_pair = np.zeros(len(self.passages), dtype=bool)
         is_pair[[*self._pairs]] = True
         is_usable = ~self._are_foreign(language, found.cover) & self._has_vector
         scores = np.where(is_pair & is_usable, found.scores, -1)
@@ -631,11 +646,11 @@ class Index:
         cover, best = found.cover, found.best
         is_cross = bool(self._are_foreign(language, cover)[best])
         # Only passages in one language are compared: they are closer to each other than to others.
-        peers = self._languages == self.chunks[best].language
+        peers = self._languages == self.passages[best].language
         if self._has_vector[best]:
             peers &= self._has_vector
         nearness, above_next = (
-            _cross_language_nearness(near, self.chunks[best], best)
+            _cross_language_nearness(near, self.passages[best], best)
             if is_cross
             else _same_language_nearness(near, peers, replacement)
         )
@@ -645,7 +660,7 @@ class Index:
             nearness=nearness,
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
-            chunks=int(peers.sum()),
+            passages=int(peers.sum()),
             is_one_document=2 * int(np.bincount(self._documents[peers]).max()) > peers.sum(),
         )
 
@@ -664,7 +679,7 @@ class Index:
         first = {
             number
             for number in chosen
-            if self.chunks[number].is_important and scores[number] >= near
+            if self.passages[number].is_important and scores[number] >= near
         }
         return sorted(
             chosen, key=lambda number: (number not in first, -float(scores[number]), number)
@@ -674,16 +689,16 @@ class Index:
         """The index of the best passage of each of the nearest important documents."""
         best: dict[int, int] = {}
         for number in ordered:
-            best.setdefault(self.chunks[number].document_id, number)
+            best.setdefault(self.passages[number].document_id, number)
             if len(best) == MAX_IMPORTANT_HITS:
                 break
         return list(best.values())
 
 
-def _sentence_share(chunk: IndexedChunk) -> float:
+def _sentence_share(passage: IndexedPassage) -> float:
     """The weight of a passage's best sentence; 0 for a short passage."""
-    words = max(chunking.count_words(chunk.text), WORDS_OF_ONE_TOPIC)
-    has_sentences = chunk.sentence_vectors.size > 0
+    words = max(chunking.count_words(passage.text), WORDS_OF_ONE_TOPIC)
+    has_sentences = passage.sentence_vectors.size > 0
     return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
 
 
@@ -704,7 +719,9 @@ def _same_language_nearness(
     return float(near.own[peers].max()), float(above_next)
 
 
-def _cross_language_nearness(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
+def _cross_language_nearness(
+    near: _Near, passage: IndexedPassage, best: int
+) -> tuple[float, float]:
     """Like `_same_language_nearness`, for a best passage that is not in the question's language.
 
     What all questions in a language have in common is left out, since it would outweigh the
@@ -713,11 +730,11 @@ def _cross_language_nearness(near: _Near, chunk: IndexedChunk, best: int) -> tup
     if near.all is None or near.own is None or best not in near.topics:
         return 0.0, 0.0
     cosine, topic = 2 * near.own[best] - near.all[best], near.topics[best].max()
-    share = _sentence_share(chunk)
+    share = _sentence_share(passage)
     following = np.sort(np.concatenate([*near.topics.values()]))[::-1][1:10]
     above_next = topic - following.mean() if following.size else 0.0
     nearness = float(cosine + share * (topic - cosine))
-    is_fact = chunking.count_words(chunk.text) <= MAX_FACT_WORDS
+    is_fact = chunking.count_words(passage.text) <= MAX_FACT_WORDS
     return nearness - FACT_PENALTY * is_fact, float(above_next)
 
 
@@ -742,7 +759,7 @@ def kind_of(features: Features) -> Literal["few", "many", "foreign"]:
     """The part of an encoder's `ConfidenceWeights` that applies to these features."""
     if features.is_cross_language:
         return "foreign"
-    if features.chunks < MIN_CHUNKS_OF_TOPICS:
+    if features.passages < MIN_PASSAGES_OF_TOPICS:
         return "few"
-    is_few = features.chunks < MAX_CHUNKS_OF_ONE_TOPIC
+    is_few = features.passages < MAX_PASSAGES_OF_ONE_TOPIC
     return "few" if is_few and features.is_one_document else "many"

@@ -153,7 +153,7 @@ def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
     A passage in another language shares no words with the question, so words can't decide.
     """
     is_agreed = bool(both.hits) and alone.reaches(hybrid_index.LIKELY_FOREIGN)
-    is_agreed = is_agreed and both.hits[0].chunk.id == alone.hits[0].chunk.id
+    is_agreed = is_agreed and both.hits[0].passage.id == alone.hits[0].passage.id
     return both if is_agreed else replace(both, hits=())
 
 
@@ -202,7 +202,9 @@ def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchRe
         for hit in result.hits
         if hybrid_index.coverage(
             weights,
-            result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
+            result.terms_of(
+                f"{hit.passage.heading}\n{hit.passage.text}", language=hit.passage.language
+            ),
         )
         >= min_share
     )

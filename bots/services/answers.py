@@ -100,7 +100,7 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True)
-class ScoredChunk:
+class ScoredPassage:
     id: int
     score: float
 
@@ -111,7 +111,7 @@ class Evidence:
 
     confidence: float
     threshold: float
-    chunks: tuple[ScoredChunk, ...]
+    chunks: tuple[ScoredPassage, ...]
     knowledge_version: int
     attempt: int
 
@@ -341,12 +341,12 @@ def _snippets(found: tuple[Part, ...], request: AnswerRequest) -> tuple[Snippet,
 def _evidence(bot: Bot, request: AnswerRequest, found: tuple[Part, ...]) -> Evidence:
     hits: dict[int, Hit] = {}
     for hit in (hit for part in found for result in _read(part, request) for hit in result.hits):
-        hits.setdefault(hit.chunk.id, hit)
-    chunks = (ScoredChunk(number, round(float(hit.score), 4)) for number, hit in hits.items())
+        hits.setdefault(hit.passage.id, hit)
+    passages = (ScoredPassage(number, round(float(hit.score), 4)) for number, hit in hits.items())
     return Evidence(
         confidence=round(max(part.result.confidence for part in found), 4),
         threshold=request.threshold,
-        chunks=tuple(chunks),
+        chunks=tuple(passages),
         knowledge_version=bot.knowledge_version,
         attempt=request.attempt,
     )

@@ -2,7 +2,7 @@
 
 from bots.language.normalization import tokens
 from bots.models import Document
-from bots.search.hybrid_index import IndexedChunk
+from bots.search.hybrid_index import IndexedPassage
 from bots.services import answer_preview, chat_hooks, retrieval
 
 # A passage that contains at least this share of an answer's words counts as saying the same.
@@ -11,7 +11,7 @@ _SAME_SHARE = 0.8
 _MAX_QUESTIONS = 10
 
 
-def find_conflicting_passage(document: Document) -> IndexedChunk | None:
+def find_conflicting_passage(document: Document) -> IndexedPassage | None:
     """The passage that answers the same question as a written answer, but differently.
 
     None if no file, page or text answers the question, or if the best passage says the same.
@@ -23,7 +23,7 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     )  # fmt: skip
     if not result.reaches(request.threshold):
         return None
-    passage = result.hits[0].chunk
+    passage = result.hits[0].passage
     answer_words = set(tokens(document.content, language=request.language))
     shared = answer_words.intersection(tokens(passage.text, language=request.language))
     return None if len(shared) >= _SAME_SHARE * len(answer_words) else passage

@@ -20,11 +20,11 @@ def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
     """
     if trace.evidence is None:
         return ()
-    ranked = sorted(trace.evidence.chunks, key=lambda chunk: -chunk.score)
+    ranked = sorted(trace.evidence.chunks, key=lambda found: -found.score)
     rows = Chunk.objects.select_related("document").defer("document__content")
     rows = rows.exclude(document__source=DocumentSource.QUESTION_ANSWER).filter(bot=bot)
-    chunks = rows.in_bulk([chunk.id for chunk in ranked])
-    passages = [chunks[chunk.id] for chunk in ranked if chunk.id in chunks]
+    by_id = rows.in_bulk([found.id for found in ranked])
+    passages = [by_id[found.id] for found in ranked if found.id in by_id]
     language = request.language.split("-")[0]
     same_language = [row for row in passages if row.language == language]
     others = [row for row in passages if row.language != language]

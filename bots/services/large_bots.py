@@ -22,7 +22,7 @@ from bots.language.embedding import SearchEncoder, Vectors
 from bots.language.normalization import fold, tokens
 from bots.models import Chunk, Document, DocumentStage
 from bots.search.bm25_index import STOP
-from bots.search.hybrid_index import Index, IndexedChunk, SearchResult, words_of
+from bots.search.hybrid_index import Index, IndexedPassage, SearchResult, words_of
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 from chatplatform.sql import execute, fetch_row, fetch_rows
@@ -180,7 +180,7 @@ class LargeIndex:
         *,
         language: str,
         limit: int = 5,
-        leave_out: Callable[[IndexedChunk], bool] | None = None,
+        leave_out: Callable[[IndexedPassage], bool] | None = None,
     ) -> SearchResult:
         """Like `Index.search`, but only among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
@@ -234,7 +234,7 @@ class LargeIndex:
         """The ids of the passages directly before and after the given ones in their documents."""
         return [pk for (pk,) in fetch_rows(_NEIGHBORS, [list(ids)])]
 
-    def _read(self, ids: Iterable[int]) -> list[IndexedChunk]:
+    def _read(self, ids: Iterable[int]) -> list[IndexedPassage]:
         words = dict(
             fetch_rows(
                 "SELECT chunk_id, words FROM bots_passage WHERE chunk_id = ANY (%s)", [list(ids)]
@@ -246,7 +246,7 @@ class LargeIndex:
         ]
 
 
-def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
+def _words(piece: IndexedPassage) -> tuple[list[str], list[str]]:
     words = words_of(piece)
     return words, sorted({*words, *tokens(fold(f"{piece.heading}\n{piece.text}"), language="")})
 

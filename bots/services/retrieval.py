@@ -13,7 +13,7 @@ from bots.engine.types import Snippet
 from bots.ingest import chunking
 from bots.models import Bot, Document
 from bots.search import question_splitting
-from bots.search.hybrid_index import Hit, Index, IndexedChunk, SearchResult
+from bots.search.hybrid_index import Hit, Index, IndexedPassage, SearchResult
 from bots.search.question_splitting import Part
 from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
@@ -78,11 +78,11 @@ class _Cache:
     def _build(self, bot: Bot) -> AnyIndex:
         now = datetime.now(UTC)
         index = _index_of(bot.pk)
-        chunks = index.sample if isinstance(index, LargeIndex) else index.chunks
+        passages = index.sample if isinstance(index, LargeIndex) else index.passages
         entry = _Entry(
             version=bot.knowledge_version,
             index=index,
-            size_bytes=sum(map(size_of, chunks)),
+            size_bytes=sum(map(size_of, passages)),
             valid_until=_next_change(bot.pk, now=now),
         )
         with self._lock:
@@ -109,7 +109,7 @@ def search(
     *,
     language: str,
     limit: int = 5,
-    leave_out: Callable[[IndexedChunk], bool] | None = None,
+    leave_out: Callable[[IndexedPassage], bool] | None = None,
 ) -> SearchResult:
     """The passages of valid documents that best answer a question; `leave_out` excludes some."""
     index = _cache.get(bot)
@@ -159,21 +159,21 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     """
     lists = [result.hits for result in results]
     max_words = MAX_READ_WORDS // max(1, len(lists))
-    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, max_words)}
-    preferred = {hit.chunk.id for hits in lists for hit in hits if hit.is_preferred}
+    passages = {hit.passage.id: hit.passage for hits in lists for hit in _read(hits, max_words)}
+    preferred = {hit.passage.id for hits in lists for hit in hits if hit.is_preferred}
     return tuple(
         Snippet(
             number,
-            chunk.document_id,
-            chunk.title,
-            chunk.url,
-            chunk.text,
-            page=chunk.page,
-            is_important=chunk.is_important or chunk.id in preferred,
-            dated=chunk.dated,
-            heading=chunk.heading,
+            passage.document_id,
+            passage.title,
+            passage.url,
+            passage.text,
+            page=passage.page,
+            is_important=passage.is_important or passage.id in preferred,
+            dated=passage.dated,
+            heading=passage.heading,
         )
-        for number, chunk in enumerate(chunks.values(), 1)
+        for number, passage in enumerate(passages.values(), 1)
     )
 
 
@@ -182,8 +182,8 @@ def _read(hits: Sequence[Hit], max_words: int) -> Iterator[Hit]:
     passages up to them have at most `max_words` words."""
     words = 0
     for rank, hit in enumerate(hits):
-        words += chunking.count_words(hit.chunk.text)
-        if rank < ALWAYS_READ or words <= max_words or hit.chunk.is_important:
+        words += chunking.count_words(hit.passage.text)
+        if rank < ALWAYS_READ or words <= max_words or hit.passage.is_important:
             yield hit
 
 
@@ -201,8 +201,8 @@ def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
     return min(filter(None, times.values()), default=None)
 
 
-def size_of(chunk: IndexedChunk) -> int:
+def size_of(passage: IndexedPassage) -> int:
     """The approximate memory of a passage in an index, in bytes."""
     # The vector counts twice, since it is also in the index's matrix.
-    vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
-    return vectors + len(chunk.text) * _BYTES_PER_CHARACTER + _BYTES_PER_PASSAGE
+    vectors = 2 * passage.vector.nbytes + passage.sentence_vectors.nbytes
+    return vectors + len(passage.text) * _BYTES_PER_CHARACTER + _BYTES_PER_PASSAGE

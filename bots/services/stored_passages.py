@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from bots.language import embedding
 from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
-from bots.search.hybrid_index import IndexedChunk
+from bots.search.hybrid_index import IndexedPassage
 
 # Selects the passages of documents that are not held back as a whole; a document may still have a
 # held-back change.
@@ -18,7 +18,7 @@ PUBLISHED = Q(document__pending_review=False) | Q(document__draft__isnull=False)
 
 def load(
     bot_id: int, *, now: datetime, held: Sequence[int] = (), encoder_id: str = embedding.MODEL_ID
-) -> list[IndexedChunk]:
+) -> list[IndexedPassage]:
     """The passages of a bot's valid documents with their vectors, in document order.
 
     `held`: ids of held-back documents to include. `encoder_id`: the encoder whose vectors are read.
@@ -35,9 +35,9 @@ def load(
 
 def drafts(
     bot_id: int, held: Sequence[int], *, now: datetime, encoder_id: str
-) -> list[IndexedChunk]:
+) -> list[IndexedPassage]:
     """The passages that these documents will have once their held-back changes are published."""
-    passages: list[IndexedChunk] = []
+    passages: list[IndexedPassage] = []
     changed = Document.objects.filter(bot_id=bot_id, pk__in=held, draft__isnull=False)
     for document in changed.defer("content"):
         drafted, draft = document.drafted(), document.draft or {}
@@ -63,14 +63,14 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
     return has_begun & has_not_ended
 
 
-def indexed(row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str) -> IndexedChunk:
+def indexed(row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str) -> IndexedPassage:
     """A passage in the form that an index needs; computes its words if `words` is None."""
     # Vectors of another encoder cannot be compared with the question's vector, so they are left out
     # and only the passage's words count.
     is_current = row.embedding_model == encoder_id and row.dimension > 0
     vector = row.vector if is_current else b""
     sentence_vectors = row.sentence_vectors if is_current else b""
-    return IndexedChunk(
+    return IndexedPassage(
         id=row.pk,
         document_id=row.document_id,
         title=row.document.title or row.document.file_name,

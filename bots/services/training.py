@@ -151,12 +151,12 @@ def _store(document: Document, split: SplitDocument) -> None:
         )
         if not is_read:
             raise Gone
-        chunks = list(_chunks(document, split, _with_same_content(document, split.pieces)))
+        passages = list(_passages(document, split, _with_same_content(document, split.pieces)))
         is_draft = _write_columns(document.pk, split)
-        for chunk in chunks:
-            chunk.is_draft = is_draft
+        for passage in passages:
+            passage.is_draft = is_draft
         Chunk.objects.filter(document=document, is_draft=is_draft).delete()
-        Chunk.objects.bulk_create(chunks, batch_size=200)
+        Chunk.objects.bulk_create(passages, batch_size=200)
         document_embedding.advance(Document.objects.get(pk=document.pk))
 
 
@@ -201,7 +201,7 @@ def _with_same_content(document: Document, pieces: Sequence[Piece]) -> dict[str,
     return {row.content_hash: row for row in rows_in_order}
 
 
-def _chunks(
+def _passages(
     document: Document, split: SplitDocument, existing: dict[str, Chunk]
 ) -> Iterable[Chunk]:
     for piece in split.pieces:

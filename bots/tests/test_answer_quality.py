@@ -131,12 +131,12 @@ OFF_TOPIC = {
 def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> hybrid_index.Index:
     path.write_text(text, encoding="utf-8")
     extracted = extraction.extract(path, file_name=file_name)
-    chunks = []
+    passages = []
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
         assert vectors is not None
-        chunks.append(
-            hybrid_index.IndexedChunk(
+        passages.append(
+            hybrid_index.IndexedPassage(
                 id=piece.position,
                 document_id=1,
                 title=extracted.title,
@@ -150,7 +150,7 @@ def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> hybrid_in
                 sentence_vectors=vectors[1:],
             )
         )
-    return hybrid_index.Index(chunks)
+    return hybrid_index.Index(passages)
 
 
 def ask(
@@ -234,7 +234,7 @@ def test_a_table_in_the_language_of_the_question_is_not_foreign(tmp_path: Path) 
         "| Leistung | Preis |\n| --- | --- |\n| Haarschnitt | 45 Euro |\n| Dauerwelle | 79 Euro |"
     )
     index = index_of(tmp_path / "guide", f"{ENGLISH}\n## Friseur\n\n{table}\n")
-    assert index.chunks[-1].language == "en"
+    assert index.passages[-1].language == "en"
     reply = ask(index, "Was kostet eine Dauerwelle?", "de")
     assert reply is not None
     assert "79 Euro" in reply.text
@@ -273,8 +273,8 @@ def test_a_row_of_a_sheet_keeps_its_lines_however_long_they_are(tmp_path: Path) 
 def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
     """In Vietnamese "shop" says as little as "you" does."""
     text = "Delivery is free for every order until 24 December."
-    chunk = hybrid_index.IndexedChunk(1, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
-    index = hybrid_index.Index([chunk])
+    passage = hybrid_index.IndexedPassage(1, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
+    index = hybrid_index.Index([passage])
 
     def passes(question: str) -> bool:
         (part,) = question_splitting.find(
@@ -289,13 +289,13 @@ def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
 
 def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
     def found(*texts: str) -> hybrid_index.SearchResult:
-        chunks = [
-            hybrid_index.IndexedChunk(
+        passages = [
+            hybrid_index.IndexedPassage(
                 number, 1, "", None, "", None, text, "en", NONE, (text,), NONE
             )
             for number, text in enumerate(texts)
         ]
-        return hybrid_index.Index(chunks).search_vector(
+        return hybrid_index.Index(passages).search_vector(
             "pool sound card scanner", None, language="en"
         )
 
@@ -310,7 +310,7 @@ def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
     (away,) = parts("and the swimming pool?")
     assert not away.passes(0.5)
     (near,) = parts("and the scanner?")
-    assert [hit.chunk.text for hit in near.result.hits] == ["A scanner and its card."]
+    assert [hit.passage.text for hit in near.result.hits] == ["A scanner and its card."]
 
 
 def test_a_run_of_figures_follows_no_question_up() -> None:

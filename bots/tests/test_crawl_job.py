@@ -91,7 +91,7 @@ def test_it_works(ann, bot, site, in_earnest):
     (hit,) = retrieval.search(
         Bot.objects.get(), "On what day is parcel 2 sent?", language="en", limit=1
     ).hits
-    assert (hit.chunk.url, hit.chunk.title) == (site.at("/a"), "Second")
+    assert (hit.passage.url, hit.passage.title) == (site.at("/a"), "Second")
     assert set(Event.objects.values_list("type", flat=True)) == {"document.trained"}
     assert Event.objects.count() == 2
 
@@ -141,11 +141,11 @@ def test_a_second_crawl_of_the_same_site(ann, bot, site):
     site.pages = {"/": (200, headers, html(text(1), "/a").encode()), "/a": html(text(2))}
     web_url = add(ann, bot, site)
     run_jobs()
-    chunks, files = list(Chunk.objects.values_list("pk", flat=True)), stored()
+    passages, files = list(Chunk.objects.values_list("pk", flat=True)), stored()
     again(web_url)
     assert pages(site) == {"/": "unchanged", "/a": "unchanged"}
     assert WebPage.objects.get(url=site.at("/")).http_status == 304
-    assert list(Chunk.objects.values_list("pk", flat=True)) == chunks
+    assert list(Chunk.objects.values_list("pk", flat=True)) == passages
     assert stored() == files
     assert get_web_url(ann, bot)["status"] == "trained"
     assert Job.objects.filter(name="bots.train_document").count() == 2

@@ -115,14 +115,14 @@ def test_a_short_question_goes_on_from_the_one_before_in_another_language(tmp_pa
 def test_one_text_in_the_customers_language_does_not_answer_every_question(tmp_path: Path) -> None:
     asked = SETS["english"]
     note = "Từ nay đến ngày 24 tháng 12, giao hàng miễn phí cho mọi đơn hàng trong nước."
-    pieces = [*index_of(tmp_path / "guide", asked["document"]).chunks]
+    pieces = [*index_of(tmp_path / "guide", asked["document"]).passages]
     pieces += [
         replace(piece, id=1_000, document_id=2, language="vi")
-        for piece in index_of(tmp_path / "note", note).chunks
+        for piece in index_of(tmp_path / "note", note).passages
     ]
     index = hybrid_index.Index(pieces)
     questions = [row[1:] for row in asked["questions"] if row[0] == "vi"]
-    first = [index.search(question, language="vi").hits[0].chunk for question, _ in questions]
-    found = [words in chunk.text for chunk, (_, words) in zip(first, questions, strict=True)]
-    assert sum(chunk.id == 1_000 for chunk in first) <= 0.1 * len(questions)
+    first = [index.search(question, language="vi").hits[0].passage for question, _ in questions]
+    found = [words in passage.text for passage, (_, words) in zip(first, questions, strict=True)]
+    assert sum(passage.id == 1_000 for passage in first) <= 0.1 * len(questions)
     assert sum(found) >= 0.6 * len(questions)

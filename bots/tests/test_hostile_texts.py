@@ -130,7 +130,7 @@ def index() -> hybrid_index.Index:
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
     pieces = ((SOURCE, "en"), ("Weight: up to 2 kg\nPrice: 4.50 euros", "en"), ("Giao hàng", "vi"))
     return hybrid_index.Index([
-        hybrid_index.IndexedChunk(
+        hybrid_index.IndexedPassage(
             number, 1, "Shop", None, "Delivery", None, text, code, vector,
             (text,), np.ones((1, embedding.DIMENSION), dtype=np.float32),
         )

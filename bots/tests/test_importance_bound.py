@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bots.search import answer_extraction
-from bots.search.hybrid_index import Features, Hit, IndexedChunk, SearchResult
+from bots.search.hybrid_index import Features, Hit, IndexedPassage, SearchResult
 
-FEATURES = Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
+FEATURES = Features(0, 0, 0, is_cross_language=False, is_folded=False, passages=2)
 
 
 def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:
     """A passage of one sentence with this cosine to the question."""
     vector = np.array([cosine, np.sqrt(1 - cosine**2)], dtype=np.float32)
-    chunk = IndexedChunk(
+    passage = IndexedPassage(
         id=number,
         document_id=number,
         title="",
@@ -26,7 +26,7 @@ def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:
         sentence_vectors=vector[np.newaxis],
         is_important=is_important,
     )
-    return Hit(chunk, score=1, cosine=cosine, coverage=0)
+    return Hit(passage, score=1, cosine=cosine, coverage=0)
 
 
 @pytest.mark.parametrize(("below", "answers"), [(0.2, "important"), (0.3, "best")])

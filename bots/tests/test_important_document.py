@@ -123,12 +123,12 @@ def test_an_important_document_does_not_answer_other_questions(ann, documents):
     ann.put(path(new), {"is_important": True})
     question = "What does a cup of green tea cost?"
     result = retrieval.search(Bot.objects.get(), question, language="en", limit=2)
-    assert "tea" in result.hits[0].chunk.text
-    assert new.pk in {hit.chunk.document_id for hit in result.hits}
+    assert "tea" in result.hits[0].passage.text
+    assert new.pk in {hit.passage.document_id for hit in result.hits}
     assert new.pk not in cited(question)
     off_topic = "Who wrote the play about the prince of Denmark?"
     result = retrieval.search(Bot.objects.get(), off_topic, language="en")
-    assert new.pk in {hit.chunk.document_id for hit in result.hits}
+    assert new.pk in {hit.passage.document_id for hit in result.hits}
     assert (
         answer_extraction.extract(off_topic, language="en", result=result, threshold=0.77) is None
     )
@@ -148,7 +148,7 @@ def test_outside_its_period_a_document_is_not_used(ann, documents, begins, ends,
     assert ann.put(path(new), body).status_code == 200
     assert cited() == [old.pk]
     result = retrieval.search(Bot.objects.get(), QUESTION, language="en", limit=50)
-    assert new.pk not in {hit.chunk.document_id for hit in result.hits}
+    assert new.pk not in {hit.passage.document_id for hit in result.hits}
 
 
 def test_a_period_ends_while_the_index_is_in_memory(ann, documents, monkeypatch):

@@ -70,8 +70,8 @@ def test_it_answers_as_a_small_bot_does(taught, settings):
     with mock.patch.object(stored_passages, "load", wraps=large_load):
         small = [found(taught, question, language) for question, language, _ in asked]
     for (question, _, text), a, b in zip(asked, large, small, strict=True):
-        assert text in a.hits[0].chunk.text, question
-        assert [hit.chunk.id for hit in a.hits] == [hit.chunk.id for hit in b.hits], question
+        assert text in a.hits[0].passage.text, question
+        assert [hit.passage.id for hit in a.hits] == [hit.passage.id for hit in b.hits], question
         assert a.confidence == pytest.approx(b.confidence, abs=0.01), question
 
 
@@ -94,7 +94,7 @@ def test_the_best_passage_is_a_candidate(taught, monkeypatch):
         ):
             monkeypatch.setattr(large_bots, name, counts.get(name, 0))
         hits = large_bots.LargeIndex(taught.pk).search(question, language=language).hits
-        assert text in hits[0].chunk.text, question
+        assert text in hits[0].passage.text, question
         assert len(hits) <= 2, "the rest was no candidate"
 
 
@@ -103,7 +103,7 @@ def test_a_half_filled_bot_is_searched_in_memory_and_filled(taught):
         cursor.execute("DELETE FROM bots_passage WHERE chunk_id = %s", [ids()[0]])
     retrieval.clear_cache()
     with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
-        assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
+        assert "thirty days" in found(taught, QUESTION).hits[0].passage.text
     assert load.call_count == 1
     backfill_large_bots()
     run_jobs()
@@ -125,15 +125,15 @@ def test_a_deleted_document_is_forgotten(ann, taught):
     assert gone < set(ids())
     assert ann.delete(f"/ai/{taught.pk}/train/document/{document.pk}").status_code == 204
     assert ids() == list(Chunk.objects.order_by("pk").values_list("pk", flat=True))
-    texts = [hit.chunk.text for hit in found(taught, QUESTION).hits]
+    texts = [hit.passage.text for hit in found(taught, QUESTION).hits]
     assert texts
     assert not any("thirty days" in text for text in texts)
 
 
 def test_what_it_learns_later_is_found(ann, taught):
-    assert "bicycle" not in str(found(taught, "May I rent a bicycle?").hits[0].chunk.text)
+    assert "bicycle" not in str(found(taught, "May I rent a bicycle?").hits[0].passage.text)
     teach(ann, taught, {"bikes.txt": b"BICYCLES\n\nYou may rent a bicycle for nine euros a day."})
-    assert "nine euros" in found(taught, "May I rent a bicycle?").hits[0].chunk.text
+    assert "nine euros" in found(taught, "May I rent a bicycle?").hits[0].passage.text
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_what_does_not_count_now_is_not_found(taught, hidden):
     document = Document.objects.get(file_name="returns.txt")
     Document.objects.filter(pk=document.pk).update(**hidden)
     retrieval.clear_cache()
-    assert all(hit.chunk.document_id != document.pk for hit in found(taught, QUESTION).hits)
+    assert all(hit.passage.document_id != document.pk for hit in found(taught, QUESTION).hits)
     with_it = retrieval.index_with(Bot.objects.get(pk=taught.pk), [document.pk])
-    seen = with_it.search(QUESTION, language="en").hits[0].chunk.document_id
+    seen = with_it.search(QUESTION, language="en").hits[0].passage.document_id
     assert (seen == document.pk) is ("pending_review" in hidden)
 
 
@@ -156,11 +156,11 @@ def test_other_bots_passages_are_not_found(ann, cara, taught):
     teach(cara, other, {"a.txt": b"GOODS\n\nDamaged goods are never taken back.",
                         "b.txt": b"HOURS\n\nWe are always closed."})  # fmt: skip
     assert len(ids()) == Chunk.objects.count()
-    assert {hit.chunk.document_id for hit in found(other, QUESTION).hits} == set(
+    assert {hit.passage.document_id for hit in found(other, QUESTION).hits} == set(
         Document.objects.filter(bot=other).values_list("pk", flat=True)
     )
     own = set(Document.objects.filter(bot=taught).values_list("pk", flat=True))
-    assert {hit.chunk.document_id for hit in found(taught, QUESTION).hits} <= own
+    assert {hit.passage.document_id for hit in found(taught, QUESTION).hits} <= own
 
 
 def test_until_it_is_backfilled_it_is_searched_in_memory(taught):
@@ -168,10 +168,10 @@ def test_until_it_is_backfilled_it_is_searched_in_memory(taught):
         cursor.execute("DELETE FROM bots_passage")
     retrieval.clear_cache()
     with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
-        assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
+        assert "thirty days" in found(taught, QUESTION).hits[0].passage.text
     assert load.call_count == 1
     large_bots.backfill(taught.pk)
-    assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
+    assert "thirty days" in found(taught, QUESTION).hits[0].passage.text
     assert len(ids()) == Chunk.objects.count()
 
 
@@ -196,8 +196,8 @@ def test_rows_of_a_long_table_are_found_by_their_words(ann, taught, monkeypatch)
     assert Chunk.objects.filter(vector=b"").count() == 2
     assert len(ids()) == Chunk.objects.count()
     hit = found(taught, "What does the Quastel lamp cost?").hits[0]
-    assert "12 euros" in hit.chunk.text
-    assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
+    assert "12 euros" in hit.passage.text
+    assert "thirty days" in found(taught, QUESTION).hits[0].passage.text
 
 
 def test_a_long_run_goes_on_in_another_job(taught, monkeypatch):
@@ -219,4 +219,4 @@ def test_without_the_extension_every_bot_is_searched_in_memory(ann, bot):
         )
     teach(ann, bot, TEXTS)
     assert not Job.objects.filter(name="bots.backfill_search_table").exists()
-    assert "thirty days" in found(bot, QUESTION).hits[0].chunk.text
+    assert "thirty days" in found(bot, QUESTION).hits[0].passage.text

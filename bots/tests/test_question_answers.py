@@ -134,7 +134,7 @@ def test_a_change_is_trained_again(ann, server, bot):
     (reply,) = ask(server, "are dogs welcome")
     assert reply["content"][0]["text"] == new["answer"]
     assert retrieval.search(Bot.objects.get(), QUESTION, language="en").confidence < 1
-    assert [chunk.heading for chunk in Chunk.objects.all()] == [new["question"]]
+    assert [passage.heading for passage in Chunk.objects.all()] == [new["question"]]
     audited = AuditEvent.objects.get(action="document.changed")
     assert (audited.user, audited.changes) == (ann.user, {"file_name": f"{new['question']}.txt"})
 
@@ -155,7 +155,7 @@ def test_without_an_encoder_it_wins_too(ann, bot):
         create(ann, bot)
         run_jobs()
         result = retrieval.search(Bot.objects.get(), QUESTION, language="en")
-    assert [hit.chunk.text for hit in result.hits] == [ANSWER]
+    assert [hit.passage.text for hit in result.hits] == [ANSWER]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -167,7 +167,7 @@ def test_vietnamese_without_diacritics(ann, bot):
     row = Bot.objects.get()
     for question in ("shop mo cua luc may gio", "Mấy giờ shop mở cửa vậy ạ?"):
         (hit,) = retrieval.search(row, question, language="vi").hits
-        assert hit.chunk.text == body["answer"]
+        assert hit.passage.text == body["answer"]
     assert retrieval.search(row, "Shop đóng cửa lúc mấy giờ?", language="vi").confidence < 1
 
 

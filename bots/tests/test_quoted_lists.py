@@ -6,7 +6,7 @@ from bots.ingest import chunking
 from bots.ingest.extraction.document import ExtractedText, Section
 from bots.language import embedding
 from bots.search import answer_extraction
-from bots.search.hybrid_index import Index, IndexedChunk
+from bots.search.hybrid_index import Index, IndexedPassage
 
 DUTIES = [
     f"{letter}) The {who} must keep the {what} in a dry room and show it to the warden of the "
@@ -44,18 +44,18 @@ def answer(question: str, *sections: Section, threshold: float = 0.1) -> str:
     pieces = chunking.chunk(ExtractedText("Harbour", "text/plain", (*sections, *OTHERS), "en"))
     vectors = embedding.embed_passages([piece.embedded for piece in pieces])
     assert vectors is not None
-    chunks = []
+    passages = []
     for piece, vector in zip(pieces, vectors, strict=True):
         sentences = embedding.embed_passages(list(piece.sentences))
         assert sentences is not None
-        chunks.append(
-            IndexedChunk(
+        passages.append(
+            IndexedPassage(
                 id=100 - piece.position, document_id=1, title="Harbour", url=None,
                 heading=piece.heading, page=None, text=piece.text, language="en", vector=vector,
                 sentences=piece.sentences, sentence_vectors=sentences, position=piece.position,
             )
         )  # fmt: skip
-    result = Index(chunks).search(question, language="en")
+    result = Index(passages).search(question, language="en")
     quoted = answer_extraction.extract(question, language="en", result=result, threshold=threshold)
     assert quoted
     return quoted.text

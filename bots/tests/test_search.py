@@ -8,7 +8,7 @@ import pytest
 from bots.language import embedding, intents, quantity_matching
 from bots.language.embedding import Vectors
 from bots.search import answer_extraction, hybrid_index
-from bots.search.hybrid_index import Index, IndexedChunk
+from bots.search.hybrid_index import Index, IndexedPassage
 
 EMPTY = np.zeros(0, dtype=np.float32)
 
@@ -21,8 +21,8 @@ def plain(
     vector: Vectors = EMPTY,
     is_important: bool = False,
     document: int = 1,
-) -> IndexedChunk:
-    return IndexedChunk(
+) -> IndexedPassage:
+    return IndexedPassage(
         id=number,
         document_id=document,
         title="Guide",
@@ -52,10 +52,10 @@ def test_a_text_that_is_near_to_any_question_does_not_lead() -> None:
     vague, fitting = any_question, any_question + 0.6 * own
     vectors = [vector / np.linalg.norm(vector) for vector in (vague, fitting)]
     vectors[1] *= 0.98 * (vectors[0] @ question) / (vectors[1] @ question)
-    chunks = [plain(n, f"Text {n}.", vector=vector) for n, vector in enumerate(vectors)]
+    passages = [plain(n, f"Text {n}.", vector=vector) for n, vector in enumerate(vectors)]
     assert vectors[0] @ question > vectors[1] @ question, "the vague one is nearer as a whole"
-    result = Index(chunks).search_vector("bicycle ferry", question, language="en")
-    assert result.hits[0].chunk.id == 1
+    result = Index(passages).search_vector("bicycle ferry", question, language="en")
+    assert result.hits[0].passage.id == 1
 
 
 LETTERS = [
@@ -79,8 +79,8 @@ LETTERS = [
 def test_a_question_with_an_amount_finds_the_row_that_it_fits(question: str, number: int) -> None:
     vectors = embedding.embed_passages(LETTERS)
     assert vectors is not None
-    chunks = [plain(n, text, vector=vectors[n]) for n, text in enumerate(LETTERS)]
-    assert Index(chunks).search(question, language="en").hits[0].chunk.id == number
+    passages = [plain(n, text, vector=vectors[n]) for n, text in enumerate(LETTERS)]
+    assert Index(passages).search(question, language="en").hits[0].passage.id == number
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_amounts_count_in_rows_alone() -> None:
     vectors = embedding.embed_passages(LETTERS)
     assert vectors is not None
     texts = [text.replace("\n", ". ") for text in LETTERS]
-    chunks = [plain(n, text, vector=vectors[n]) for n, text in enumerate(texts)]
+    passages = [plain(n, text, vector=vectors[n]) for n, text in enumerate(texts)]
     found = [
-        {hit.chunk.id: round(hit.score, 3) for hit in Index(chunks).search_vector(
+        {hit.passage.id: round(hit.score, 3) for hit in Index(passages).search_vector(
             question, vectors[0], language="en").hits}
         for question in ("letters of 400 gram", "letters of 400 days")
     ]  # fmt: skip
@@ -129,7 +129,7 @@ TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter
 def test_without_vectors_words_are_searched() -> None:
     index = Index([plain(n, text) for n, text in enumerate(TEXTS)])
     result = index.search("refund without receipt", language="en")
-    assert result.hits[0].chunk.id == 1
+    assert result.hits[0].passage.id == 1
     assert result.vector is None
     assert result.confidence > index.search("weather in Paris", language="en").confidence
 
@@ -145,39 +145,39 @@ def test_empty_index_finds_nothing() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_an_important_document_is_read_beside_the_best(limit: int) -> None:
-    chunks = [plain(n, text, is_important=n == 2) for n, text in enumerate(TEXTS)]
-    hits = Index(chunks).search("refund receipt", language="en", limit=limit).hits
-    assert [hit.chunk.id for hit in hits][0] == 1, "what is far from the question does not lead"
-    assert 2 in [hit.chunk.id for hit in hits]
+    passages = [plain(n, text, is_important=n == 2) for n, text in enumerate(TEXTS)]
+    hits = Index(passages).search("refund receipt", language="en", limit=limit).hits
+    assert [hit.passage.id for hit in hits][0] == 1, "what is far from the question does not lead"
+    assert 2 in [hit.passage.id for hit in hits]
     assert len(hits) == min(limit + 1, 3)
-    assert Index(chunks).search("refund receipt", language="en", limit=0).hits == ()
+    assert Index(passages).search("refund receipt", language="en", limit=0).hits == ()
 
 
 def test_important_documents_share_their_places_by_relevance() -> None:
     places = hybrid_index.MAX_IMPORTANT_HITS
     texts = [f"Refund rule {'refund ' * n}" for n in range(places + 3)]
-    chunks = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
+    passages = [plain(n, text, is_important=True, document=n) for n, text in enumerate(texts)]
     # A second passage of a document does not displace another document.
-    chunks.append(plain(99, texts[-1], is_important=True, document=len(texts) - 1))
+    passages.append(plain(99, texts[-1], is_important=True, document=len(texts) - 1))
     plainly = [plain(100 + n, f"Refund {n} refund refund refund") for n in range(20)]
-    index = Index([*chunks, *plainly])
+    index = Index([*passages, *plainly])
     hits = index.search("refund rule", language="en", limit=1).hits
-    held = {hit.chunk.document_id for hit in hits if hit.chunk.is_important}
+    held = {hit.passage.document_id for hit in hits if hit.passage.is_important}
     ranked = index.search("refund rule", language="en", limit=50).hits
-    nearest = sorted((h for h in ranked if h.chunk.is_important), key=lambda h: -h.score)
-    expected = dict.fromkeys(hit.chunk.document_id for hit in nearest)
+    nearest = sorted((h for h in ranked if h.passage.is_important), key=lambda h: -h.score)
+    expected = dict.fromkeys(hit.passage.document_id for hit in nearest)
     assert held == set(list(expected)[:places])
 
 
 def test_an_important_text_leads_if_scores_are_near() -> None:
     old, new = "Refunds take thirty days.", "Refunds take sixty days."
     for order in ((old, new), (new, old)):
-        chunks = [
+        passages = [
             plain(n, text, is_important=text == new, document=n)
             for n, text in enumerate([*order, *TEXTS])
         ]
-        result = Index(chunks).search("how many days do refunds take", language="en")
-        assert result.hits[0].chunk.text == new
+        result = Index(passages).search("how many days do refunds take", language="en")
+        assert result.hits[0].passage.text == new
         reply = answer_extraction.extract(
             "how many days do refunds take", language="en", result=result, threshold=0.5
         )
@@ -191,7 +191,7 @@ def test_an_important_text_does_not_raise_the_confidence() -> None:
     within = [plain(n, text, is_important=True) for n, text in enumerate(TEXTS)]
     for question in ("weather in Paris", "refund receipt"):
         result, other = (
-            Index(chunks).search(question, language="en") for chunks in (without, within)
+            Index(passages).search(question, language="en") for passages in (without, within)
         )
         assert result.confidence == other.confidence
     off_topic = Index(within).search("weather in Paris", language="en")
@@ -207,18 +207,18 @@ def test_an_important_text_does_not_raise_the_confidence() -> None:
 def test_vietnamese_without_marks_is_matched() -> None:
     texts = ["Đổi hàng trong bảy ngày.", "Cửa hàng đóng cửa Chủ nhật.", "Phí giao hàng cố định."]
     index = Index([plain(n, text, language="vi") for n, text in enumerate(texts)])
-    assert index.search("phi giao", language="vi").hits[0].chunk.id == 2
-    assert index.search("phí giao", language="vi").hits[0].chunk.id == 2
+    assert index.search("phi giao", language="vi").hits[0].passage.id == 2
+    assert index.search("phí giao", language="vi").hits[0].passage.id == 2
 
 
 def test_across_languages_only_vectors_count() -> None:
     near, far = np.eye(2, embedding.DIMENSION, dtype=np.float32)
-    chunks = [
+    passages = [
         plain(0, "Zoo zoo.", language="vi", vector=far),
         plain(1, "Mèo.", language="vi", vector=near),
     ]
-    result = Index(chunks).search_vector("what is a zoo of cats", near, language="en")
-    assert result.hits[0].chunk.id == 1
+    result = Index(passages).search_vector("what is a zoo of cats", near, language="en")
+    assert result.hits[0].passage.id == 1
 
 
 @pytest.mark.parametrize("question", ["", "\x00", "?", "🙂", "\ud800", "a" * 5000])
@@ -232,9 +232,11 @@ def test_a_thousand_pieces_are_quick() -> None:
     random = np.random.default_rng(7)
     vectors = random.normal(size=(1000, embedding.DIMENSION)).astype(np.float32)
     words = [f"word{n}" for n in range(3000)]
-    chunks = [plain(n, " ".join(random.choice(words, 120)), vector=vectors[n]) for n in range(1000)]
+    passages = [
+        plain(n, " ".join(random.choice(words, 120)), vector=vectors[n]) for n in range(1000)
+    ]
     started = time.process_time()
-    index = Index(chunks)
+    index = Index(passages)
     assert time.process_time() - started < 2
     started = time.process_time()
     for _ in range(20):

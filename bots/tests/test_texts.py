@@ -32,7 +32,7 @@ def create(person, bot, body=BODY):
 
 def found(question="Where do guests park?"):
     hits = retrieval.search(Bot.objects.get(), question, language="en", limit=1).hits
-    return hits[0].chunk if hits else None
+    return hits[0].passage if hits else None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -43,9 +43,9 @@ def test_a_text_is_trained_and_found(ann, bot):
     run_jobs()
     trained = ann.get(path(bot, shown["id"])).json()
     assert (trained["status"], trained["progress"], trained["language"]) == ("trained", 100, "en")
-    chunk = found()
-    assert (chunk.document_id, chunk.title) == (shown["id"], "Parking")
-    assert "behind the house" in chunk.text
+    passage = found()
+    assert (passage.document_id, passage.title) == (shown["id"], "Parking")
+    assert "behind the house" in passage.text
     (event,) = Event.objects.all()
     assert event.type == "document.trained"
     assert event.data["document"]["source"] == "text"
@@ -87,7 +87,7 @@ def test_a_change_while_it_is_trained(ann, bot):
     new = {"title": "Parking", "text": "Guests park at the station."}
     with run_before("chatplatform.jobs.commit", lambda: ann.put(path(bot, shown["id"]), new)):
         run_jobs()
-    assert [chunk.text for chunk in Chunk.objects.all()] == [new["text"]]
+    assert [passage.text for passage in Chunk.objects.all()] == [new["text"]]
     assert Document.objects.get().status == "trained"
 
 

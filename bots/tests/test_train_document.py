@@ -69,10 +69,10 @@ def test_the_bot_finds_it(ann, bot):
         Bot.objects.get(), "Can I return damaged goods?", language="en", limit=1
     )
     (hit,) = result.hits
-    assert "thirty days" in hit.chunk.text
-    assert hit.chunk.document_id == document.pk
-    assert hit.chunk.title == "shop"
-    assert len(hit.chunk.sentence_vectors) == len(hit.chunk.sentences)
+    assert "thirty days" in hit.passage.text
+    assert hit.passage.document_id == document.pk
+    assert hit.passage.title == "shop"
+    assert len(hit.passage.sentence_vectors) == len(hit.passage.sentences)
 
 
 def test_a_bot_without_documents_finds_nothing(bot):
@@ -93,7 +93,7 @@ def test_new_knowledge_is_found_at_once(ann, bot):
     send(ann, bot, b"We sell green tea and black tea in our shop.", "tea.txt")
     run_jobs()
     result = retrieval.search(Bot.objects.get(), "Do you sell tea?", language="en", limit=1)
-    assert "green tea" in result.hits[0].chunk.text
+    assert "green tea" in result.hits[0].passage.text
 
 
 def test_vectors_of_another_model_are_ignored(ann, bot):
@@ -102,18 +102,18 @@ def test_vectors_of_another_model_are_ignored(ann, bot):
     Chunk.objects.update(embedding_model="other/model")
     result = retrieval.search(Bot.objects.get(), "Return damaged goods?", language="en", limit=1)
     assert result.vector is None
-    assert "thirty days" in result.hits[0].chunk.text
+    assert "thirty days" in result.hits[0].passage.text
 
 
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
-    row, chunks = Bot.objects.get(), stored_passages.load(bot.pk, now=datetime.now(UTC))
+    row, passages = Bot.objects.get(), stored_passages.load(bot.pk, now=datetime.now(UTC))
     # No database in the threads, since nothing would close their connections.
     with (
         mock.patch("bots.services.retrieval._next_change", return_value=None),
         mock.patch("bots.services.large_bots.is_backfilled", return_value=False),
-        mock.patch("bots.services.stored_passages.load", return_value=chunks) as load,
+        mock.patch("bots.services.stored_passages.load", return_value=passages) as load,
     ):
 
         def ask():
@@ -144,7 +144,7 @@ def test_without_an_encoder_words_are_searched(ann, bot):
         result = retrieval.search(
             Bot.objects.get(), "Return damaged goods?", language="en", limit=1
         )
-    assert "thirty days" in result.hits[0].chunk.text
+    assert "thirty days" in result.hits[0].passage.text
     assert set(Chunk.objects.values_list("embedding_model", "dimension")) == {("", 0)}
 
 

@@ -79,7 +79,7 @@ def test_it_answers_by_words_as_soon_as_it_is_read(ann, bot):
     assert read["trained_at"] is None
     assert counts(document) == (0, 0)
     found = find(bot, "Can I return damaged goods?")
-    assert "thirty days" in found.hits[0].chunk.text
+    assert "thirty days" in found.hits[0].passage.text
     assert found.confidence > 0.77
     assert find(bot, "Who won the football game?").confidence < 0.77
     assert not Event.objects.exists()
@@ -214,7 +214,7 @@ def test_a_long_table_is_found_by_words_and_not_encoded(ann, bot, monkeypatch):
         assert row["is_answering"]
         assert encode.call_count == 0
         found = find(bot, "How much is the garden table?")
-        assert "49 euros" in found.hits[0].chunk.text
+        assert "49 euros" in found.hits[0].passage.text
         assert found.confidence > 0.77
         assert find(bot, "Who won the football game?").confidence < 0.77
         send(ann, bot, "\n".join(rows[:3]).encode(), "few.csv")

@@ -217,7 +217,7 @@ def test_a_long_list_takes_no_more_queries_and_shows_fifty_pages(ann, bot, monke
 
 
 @pytest.mark.django_db(transaction=True)
-def test_delete_removes_pages_documents_and_chunks(ann, bot, tmp_path):
+def test_delete_removes_pages_documents_and_passages(ann, bot, tmp_path):
     web_url = add(ann, bot)
     file = tmp_path / "documents" / "page"
     file.parent.mkdir()

@@ -24,12 +24,12 @@ class ContentSearchViewSet(TenantViewSet):
         result = retrieval.search(bot, query.q, language=language, limit=query.limit)
         passages = [
             FoundPassage(
-                document_id=hit.chunk.document_id,
-                title=hit.chunk.title,
-                url=hit.chunk.url or None,
-                page=hit.chunk.page,
-                section=hit.chunk.heading or None,
-                text=hit.chunk.text,
+                document_id=hit.passage.document_id,
+                title=hit.passage.title,
+                url=hit.passage.url or None,
+                page=hit.passage.page,
+                section=hit.passage.heading or None,
+                text=hit.passage.text,
                 score=round(float(hit.score), 4),
             )
             for hit in result.hits

@@ -13,7 +13,7 @@ from chats import models
 from chats.schemas.bot_preview import Usage
 
 
-class StoredChunk(BaseModel):
+class StoredPassage(BaseModel):
     id: int
     score: float
 
@@ -50,7 +50,7 @@ class StoredReceipt(BaseModel):
     handoff_reason: str | None = None
     confidence: float | None = None
     threshold: float | None = None
-    chunks: list[StoredChunk] = []
+    chunks: list[StoredPassage] = []
     knowledge_version: int | None = None
     prompt_version: int | None = None
     engine: str | None = None
@@ -93,16 +93,16 @@ class Passage(Shape):
     text: str | None = Field(description="The passage's current text.")
 
     @classmethod
-    def from_chunk(cls, chunk_id: int, score: float, chunk: Chunk | None) -> "Passage":
-        document = chunk.document if chunk else None
+    def of(cls, chunk_id: int, score: float, row: Chunk | None) -> "Passage":
+        document = row.document if row else None
         return cls(
             chunk_id=chunk_id,
             score=score,
             document_id=document.pk if document else None,
             title=(document.title or document.file_name) if document else None,
             url=(document.url or None) if document else None,
-            page=chunk.page if chunk else None,
-            text=chunk.text if chunk else None,
+            page=row.page if row else None,
+            text=row.text if row else None,
         )
 
 
@@ -213,9 +213,9 @@ class ReplyReceipt(Shape):
     )
 
     @classmethod
-    def of(cls, message: models.Message, receipt: StoredReceipt, chunks: Iterable[Chunk]) -> Self:
-        """The receipt of a message, with the passages' current text from `chunks`."""
-        by_id = {chunk.pk: chunk for chunk in chunks}
+    def of(cls, message: models.Message, receipt: StoredReceipt, passages: Iterable[Chunk]) -> Self:
+        """The receipt of a message, with the passages' current text from `passages`."""
+        by_id = {passage.pk: passage for passage in passages}
         replied_to = [message.in_reply_to_id] if message.in_reply_to_id else []
         tokens = receipt.usage or StoredUsage()
         return cls.copy_from(
@@ -224,8 +224,7 @@ class ReplyReceipt(Shape):
             procedure=ProcedureTrace.of(receipt.procedure),
             answers=receipt.answers or replied_to,
             passages=[
-                Passage.from_chunk(found.id, found.score, by_id.get(found.id))
-                for found in receipt.chunks
+                Passage.of(found.id, found.score, by_id.get(found.id)) for found in receipt.chunks
             ],
             call_ids=[*(receipt.calls or ()), *([receipt.call_id] if receipt.call_id else ())],
             usage=Usage(

@@ -11,7 +11,7 @@ from bots.services.answers import (
     Answered,
     Evidence,
     NeedsApproval,
-    ScoredChunk,
+    ScoredPassage,
     Trace,
     Unanswered,
 )
@@ -45,7 +45,7 @@ QUESTION = Facts(
 GREETING = replace(QUESTION, texts=("Hello!",), question="", small_talk="greeting")
 CALL = ProposedCall("1", "refund (order: 7)", Approval.CUSTOMER)
 AGENTS_CALL = ProposedCall("2", "refund (order: 7)", Approval.AGENT)
-EVIDENCE = Evidence(0.9, 0.77, (ScoredChunk(7, 0.5),), knowledge_version=3, attempt=1)
+EVIDENCE = Evidence(0.9, 0.77, (ScoredPassage(7, 0.5),), knowledge_version=3, attempt=1)
 TRACE = Trace(EVIDENCE)
 
 

@@ -32,9 +32,9 @@ def test_an_answer_shows_its_passages_and_the_confidence(ben, server, bot, chat)
     question = Message.objects.get(seq=1)
     receipt = receipt_of(ben, answer).json()
     first = receipt["passages"][0]
-    chunk = Chunk.objects.get(pk=first["chunk_id"])
+    row = Chunk.objects.get(pk=first["chunk_id"])
     assert (first["document_id"], first["title"], first["text"]) == (
-        document.pk, "Shop", chunk.text,
+        document.pk, "Shop", row.text,
     )  # fmt: skip
     assert "thirty days" in first["text"]
     assert receipt["confidence"] >= receipt["threshold"] == 0.77
@@ -49,7 +49,7 @@ def test_an_answer_shows_its_passages_and_the_confidence(ben, server, bot, chat)
     # Trained anew: the number and the score are what is left of the passage.
     Chunk.objects.all().delete()
     (passage,) = receipt_of(ben, answer).json()["passages"]
-    assert (passage["chunk_id"], passage["text"], passage["title"]) == (chunk.pk, None, None)
+    assert (passage["chunk_id"], passage["text"], passage["title"]) == (row.pk, None, None)
 
 
 def test_a_handover_shows_what_was_missing(ben, server, bot, chat, client_a):

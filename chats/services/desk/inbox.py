@@ -102,10 +102,10 @@ def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
     rows = Message.objects.for_client(chat.client).filter(conversation=chat, receipt__isnull=False)
     message = first_or_404(rows.filter(pk=message_id))
     stored = StoredReceipt.from_row(message)
-    chunks = Chunk.objects.for_client(chat.client).filter(
+    passages = Chunk.objects.for_client(chat.client).filter(
         bot_id=chat.bot_id, pk__in=[found.id for found in stored.chunks]
     )
-    return ReplyReceipt.of(message, stored, chunks.select_related("document"))
+    return ReplyReceipt.of(message, stored, passages.select_related("document"))
 
 
 class _Count(Func):
