@@ -247,7 +247,7 @@ class _ReadableJson(DjangoJSONEncoder):
         super().__init__(**options | {"ensure_ascii": False})
 
 
-def _labelled(field: Any, label: Any) -> Any:
+def _labeled(field: Any, label: Any) -> Any:
     """A column with the heading `label`; JSON is indented."""
 
     @display(description=label, boolean=isinstance(field, BooleanField), ordering=field.name)
@@ -404,28 +404,28 @@ class ColumnsMixin(ModelAdmin):
         return names - ({*(self.fields or ())} - {*self.readonly_fields} if is_form else set())
 
     @cached_property
-    def _labelled(self) -> dict[str, Any]:
+    def _labeled(self) -> dict[str, Any]:
         """The columns for fields in `labels` and for JSON fields, by field name."""
         fields_by_name = {field.name: field for field in self.model._meta.concrete_fields}
         json = {name for name, item in fields_by_name.items() if isinstance(item, JSONField)}
         labels = {name: humanize_code(name) for name in json} | self.labels
-        return {name: _labelled(fields_by_name[name], label) for name, label in labels.items()}
+        return {name: _labeled(fields_by_name[name], label) for name, label in labels.items()}
 
     def _heading(self, column: Any) -> str:
         return humanize_code(str(label_for_field(column, self.model, self)))
 
     def _list_column(self, name: Any) -> Any:
         if name in self.labels:
-            return self._labelled[name]
+            return self._labeled[name]
         if name in self._moments:
             return time_column(name)
         return code_column(name) if isinstance(name, str) and name in self.codes else name
 
     def _page_column(self, name: Any) -> Any:
         """The column that a row's page shows for the field `name`."""
-        if name in self._people and name not in self._labelled:
+        if name in self._people and name not in self._labeled:
             return person_column(name)
-        return self._labelled.get(name) or self._list_column(name)
+        return self._labeled.get(name) or self._list_column(name)
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
         """Whether the viewer needs the column: only the platform's staff need the client."""

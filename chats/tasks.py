@@ -47,9 +47,9 @@ def translate_message(*, message_id: str, to: str) -> None:
 
 
 @job("chats.summarise_all", queue=Queue.INSIGHT, max_attempts=5, on_dead=summary_runs.mark_failed)
-def summarise_all(*, summary_job_id: str) -> None:
+def summarize_all(*, summary_job_id: str) -> None:
     """Summarize the next conversations of a run."""
-    summary_runs.summarise_next(summary_job_id)
+    summary_runs.summarize_next(summary_job_id)
 
 
 @job(

@@ -125,7 +125,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/tags", chat_tags),
     path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
     path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
-    path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyse_sentiment"})),
+    path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyze_sentiment"})),
     path("ai/chat/<uuid:chat_id>/rewrite", InsightViewSet.as_view({"post": "rewrite"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),

@@ -40,7 +40,7 @@ class SentimentAnalysis:
     by_message: tuple[Sentiment | None, ...]
 
 
-def analyse(texts: Sequence[str]) -> SentimentAnalysis:
+def analyze(texts: Sequence[str]) -> SentimentAnalysis:
     """The sentiment of a customer's messages, given oldest first; later messages weigh more.
 
     The result is neutral if all messages are empty or no encoder is available.

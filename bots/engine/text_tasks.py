@@ -35,7 +35,7 @@ MAX_TAGS = 6
 MAX_NEW_TAGS = 3
 # The maximum number of messages whose sentiment a model judges one by one. Writing each judgment
 # takes time.
-MAX_ANALYSED = 50
+MAX_ANALYZED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _MARKS = ".,;:!?\"'()«»“”„。，、！：；？؟¿¡-–…"
@@ -107,7 +107,7 @@ class TagDrafts(_Draft):
 
 
 class MessageSentiment(_Draft):
-    number: Annotated[int, Field(ge=1, le=MAX_ANALYSED)]
+    number: Annotated[int, Field(ge=1, le=MAX_ANALYZED)]
     sentiment: SentimentName
 
 
@@ -221,10 +221,10 @@ class Written(Generic[Draft]):
     model: str
 
 
-def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryDraft]:
+def summarize_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryDraft]:
     """The task of summarizing a conversation for the person who takes it over."""
     return Task(
-        f"Summarise this conversation of a customer with a company in {english_name(language)}:"
+        f"Summarize this conversation of a customer with a company in {english_name(language)}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
         " wants, one sentence), `resolution` (what the company says was done or agreed, in its own"
         " words; empty where it says nothing of that kind). State only what stands there.",
@@ -247,13 +247,13 @@ def tag(lines: Sequence[Line], *, known: Sequence[str]) -> Task[TagDrafts]:
     )
 
 
-def analyse_sentiment(lines: Sequence[Line]) -> Task[SentimentDraft]:
+def analyze_sentiment(lines: Sequence[Line]) -> Task[SentimentDraft]:
     """The task of judging a customer's sentiment, at the end and in each of the newest messages.
 
-    The customer's last `MAX_ANALYSED` messages are numbered from 1, oldest first.
+    The customer's last `MAX_ANALYZED` messages are numbered from 1, oldest first.
     """
     of_customer = [index for index, line in enumerate(lines) if line.role == "customer"]
-    numbers = {index: n for n, index in enumerate(of_customer[-MAX_ANALYSED:], start=1)}
+    numbers = {index: n for n, index in enumerate(of_customer[-MAX_ANALYZED:], start=1)}
     return Task(
         "Judge how the customer feels at the end of this conversation: `sentiment`, and"
         " `score` from -1 (very bad) to 1 (very good). In `messages`, judge each of the"
@@ -280,16 +280,16 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     """Whether the draft is a translation; a text of only names and figures may stay the same."""
-    recognised = detection.recognise(text)
-    source = recognised or phrasebook.base_of(draft.source_language.lower())
-    if source == to or not _is_prose(text, recognised):
+    recognized = detection.recognize(text)
+    source = recognized or phrasebook.base_of(draft.source_language.lower())
+    if source == to or not _is_prose(text, recognized):
         return True
     if text.casefold().split() == draft.text.casefold().split():
         return False
     # A language that cannot be recognized would be taken for a related one.
     if to not in detection.LANGUAGES:
         return True
-    target = detection.recognise(draft.text, expected=(to,))
+    target = detection.recognize(draft.text, expected=(to,))
     return target != source and not detection.is_surely_other(draft.text, to)
 
 
@@ -322,7 +322,7 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
 
 def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
     """Whether the draft is in the language of the text, as far as both can be recognized."""
-    language = detection.recognise(text)
+    language = detection.recognize(text)
     return language is None or not detection.is_surely_other(draft.text, language)
 
 
@@ -460,10 +460,10 @@ def stand_alone(
     )
 
 
-def summarise_text(text: str, *, max_words: int, language: str) -> Task[TextSummaryDraft]:
+def summarize_text(text: str, *, max_words: int, language: str) -> Task[TextSummaryDraft]:
     """The task of summarizing any text in at most `max_words` words."""
     return Task(
-        f"Summarise the material in {english_name(language)}: `summary` in at most {max_words}"
+        f"Summarize the material in {english_name(language)}: `summary` in at most {max_words}"
         " words, and `key_points`. State only what stands there.",
         _fenced("TEXT", text),
         TextSummaryDraft,

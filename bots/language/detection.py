@@ -71,10 +71,10 @@ def detect(text: str, *, default: str, offered: Sequence[str] = ()) -> str:
 
     `offered` are other likely languages.
     """
-    return recognise(text, expected=(default, *offered)) or default
+    return recognize(text, expected=(default, *offered)) or default
 
 
-def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
+def recognize(text: str, *, expected: Sequence[str] = ()) -> str | None:
     """The ISO 639-1 code of the text's language; None if it is not certain enough.
 
     `expected` lists the likely languages, the likeliest first; it decides between languages that
@@ -90,7 +90,7 @@ def is_surely_other(text: str, language: str) -> bool:
     """
     if language not in LANGUAGES:
         return False
-    found, words = recognise(text, expected=(language,)), text.split()
+    found, words = recognize(text, expected=(language,)), text.split()
     count = sum(any(map(str.isalpha, word)) for word in words)  # figures do not show a language
     is_long = count >= _MIN_SURE_WORDS or has_dense_words(words)
     return found not in {None, language} and {found, language} not in _ALIKE and is_long

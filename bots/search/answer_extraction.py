@@ -160,7 +160,7 @@ def extract(
 
 def _language_of(text: str, passage: IndexedPassage, *, expected: str) -> str:
     """The language of a quote; the passage's language if the quote is too short to tell."""
-    return detection.recognise(text, expected=(expected,)) or passage.language
+    return detection.recognize(text, expected=(expected,)) or passage.language
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:

@@ -14,6 +14,6 @@ def load() -> None:
     """
     intents.asks_for_person(_QUESTION)
     detection.detect(_QUESTION, default="en")
-    sentiment.analyse([_QUESTION])
+    sentiment.analyze([_QUESTION])
     if embedding.available():
         embedding.PACKAGED.mean_question("en")

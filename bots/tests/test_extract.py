@@ -147,7 +147,7 @@ def test_markdown_link_targets_are_no_text(file: Path) -> None:
     assert [s.text for s in text.sections] == ["Ask us."]
 
 
-def test_csv_rows_are_labelled(file: Path) -> None:
+def test_csv_rows_are_labeled(file: Path) -> None:
     text = read(file, b"name;price\nTea;2\nCoffee;3\n", "a.csv")
     assert [s.text for s in text.sections] == ["name: Tea\nprice: 2", "name: Coffee\nprice: 3"]
 

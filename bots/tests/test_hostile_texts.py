@@ -155,7 +155,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             sentences.statements, intents.asks_for_person, tools.truncate_result, tools.storable,
             phrasebook.reports_action, phrasebook.reports_outcome,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
-            detection.recognise, phrasebook.plain, phrasebook.languages_of,
+            detection.recognize, phrasebook.plain, phrasebook.languages_of,
             quantity_matching.amounts, question_splitting.split, question_splitting.may_follow_up,
             question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
@@ -201,7 +201,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     url_normalization.joined: lambda text: url_normalization.joined("https://a.example/b", text),
     url_normalization.same_site: lambda text: url_normalization.same_site(text, text),
     rule_based_summary.of_text: lambda text: rule_based_summary.of_text(text, max_words=50),
-    sentiment.analyse: lambda text: sentiment.analyse([text]),
+    sentiment.analyze: lambda text: sentiment.analyze([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
     embedding.is_nearer: lambda text: embedding.is_nearer(
@@ -215,7 +215,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     text_tasks.rewrite: lambda text: text_tasks.rewrite(text, style="shorter", to="vi").read(
         json.dumps({"text": text, "source_language": "en"})
     ),
-    text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
+    text_tasks.summarize_text: lambda text: text_tasks.summarize_text(
         text, max_words=9, language="en"
     ),
     rule_based_summary.of_conversation: lambda text: rule_based_summary.of_conversation(
@@ -236,7 +236,7 @@ NO_TEXTS = {
 @pytest.fixture(autouse=True)
 def no_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The encoder's own time is bounded by its tokens."""
-    sentiment.analyse([SOURCE])  # fitted once, to real vectors
+    sentiment.analyze([SOURCE])  # fitted once, to real vectors
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
     monkeypatch.setattr(Encoder, "query", lambda encoder, text: vector)
     monkeypatch.setattr(

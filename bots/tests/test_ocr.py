@@ -46,7 +46,7 @@ def test_without_its_packages_scans_are_named(tmp_path: Path) -> None:
     assert "rapidocr" not in sys.modules
 
 
-def test_pages_without_text_are_recognised_and_said_to_be(tmp_path: Path) -> None:
+def test_pages_without_text_are_recognized_and_said_to_be(tmp_path: Path) -> None:
     """The engine gives its boxes in any order; the page is read from the top."""
     boxes = [[[120, top], [700, top], [700, top + 40], [120, top + 40]] for top in (250, 160)]
     result = SimpleNamespace(boxes=np.array(boxes, dtype=float), txts=("Dogs are free.", LETTERS))

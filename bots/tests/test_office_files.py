@@ -119,7 +119,7 @@ def refused(file: Path, data: bytes, name: str) -> str:
     return caught.value.code
 
 
-def test_rows_are_labelled_under_their_sheet(file: Path) -> None:
+def test_rows_are_labeled_under_their_sheet(file: Path) -> None:
     data = xlsx_bytes(
         words("All prices") + "<row/>" + words("Item", "Price") + words("Tea", "2") +
         '<row><c r="B9" t="inlineStr"><is><t>3</t></is></c></row>',

@@ -196,7 +196,7 @@ def test_no_message_takes_long(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "recognised"),
+    ("text", "expected", "recognized"),
     [
         ("Hallo", ("en", "de"), "de"), ("Hallo", ("nl",), "nl"), ("Danke", ("en",), "de"),
         ("Ciao", ("en",), "it"), ("Merci", ("en",), "fr"), ("hello", ("de", "en"), None),
@@ -212,12 +212,12 @@ def test_no_message_takes_long(text):
         ("berapa harga barang ini", ("en", "ms"), "ms"),
     ],
 )  # fmt: skip
-def test_the_language_of_short_messages(text, expected, recognised):
-    assert detection.recognise(text, expected=expected) == recognised
+def test_the_language_of_short_messages(text, expected, recognized):
+    assert detection.recognize(text, expected=expected) == recognized
 
 
 @pytest.mark.parametrize("code", sorted(ORDINARY))
-def test_the_language_of_questions_is_recognised(code):
+def test_the_language_of_questions_is_recognized(code):
     for text in ORDINARY[code]:
         assert detection.detect(text, default="en") == code, text
 

@@ -64,7 +64,7 @@ HELD_OUT = {
 
 def test_nearly_all_are_right_and_none_is_the_opposite():
     pairs = [
-        (label, sentiment.analyse([text]).overall.sentiment)
+        (label, sentiment.analyze([text]).overall.sentiment)
         for label, texts in HELD_OUT.items()
         for text in texts
     ]
@@ -77,21 +77,21 @@ def test_nearly_all_are_right_and_none_is_the_opposite():
 def test_the_latest_message_weighs_most():
     angry, glad = "This is awful, I am angry.", "Thank you, that is wonderful!"
     assert (
-        sentiment.analyse([angry, glad]).overall.score
-        > sentiment.analyse([glad, angry]).overall.score
+        sentiment.analyze([angry, glad]).overall.score
+        > sentiment.analyze([glad, angry]).overall.score
     )
 
 
 def test_each_message_has_its_own_sentiment():
     texts = ["This is awful, I am angry.", " ", "Thank you, that is wonderful!"]
-    each = sentiment.analyse(texts).by_message
+    each = sentiment.analyze(texts).by_message
     assert [message and message.sentiment for message in each] == ["negative", None, "positive"]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["  "]])
 def test_nothing_to_read_is_neutral(texts):
     nothing = (None,) * len(texts)
-    assert sentiment.analyse(texts) == sentiment.SentimentAnalysis(
+    assert sentiment.analyze(texts) == sentiment.SentimentAnalysis(
         sentiment.Sentiment("neutral", 0.0), nothing
     )
 
@@ -99,4 +99,4 @@ def test_nothing_to_read_is_neutral(texts):
 def test_without_an_encoder_everything_is_neutral(monkeypatch):
     monkeypatch.setattr(embedding, "embed_query", lambda text: None)
     neutral = sentiment.Sentiment("neutral", 0.0)
-    assert sentiment.analyse(["I hate it"]) == sentiment.SentimentAnalysis(neutral, (None,))
+    assert sentiment.analyze(["I hate it"]) == sentiment.SentimentAnalysis(neutral, (None,))

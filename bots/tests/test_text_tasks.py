@@ -6,7 +6,7 @@ import pytest
 
 from bots.engine import text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
-from bots.engine.text_tasks import MAX_ANALYSED
+from bots.engine.text_tasks import MAX_ANALYZED
 from bots.engine.types import EngineUnavailable, Line, Usage
 from chatplatform.testing import stub_model
 
@@ -63,22 +63,22 @@ def test_nested_objects_are_strict_too(stub):
 
 def test_the_customers_newest_messages_are_numbered(stub):
     stub.json_answer = {"sentiment": "neutral", "score": 0, "messages": []}
-    lines = [*LINES, *[Line("customer", "And now?")] * MAX_ANALYSED]
-    complete(stub, text_tasks.analyse_sentiment(lines))
+    lines = [*LINES, *[Line("customer", "And now?")] * MAX_ANALYZED]
+    complete(stub, text_tasks.analyze_sentiment(lines))
     lines_sent = stub.requests[0]["messages"][1]["content"].splitlines()[1:-1]
     assert lines_sent[:3] == [
-        "customer: My parcel is late.",  # older than the messages that are analysed
+        "customer: My parcel is late.",  # older than the messages that are analyzed
         "assistant: It comes today.",
         "customer [1]: And now?",
     ]
-    assert lines_sent[-1] == f"customer [{MAX_ANALYSED}]: And now?"
+    assert lines_sent[-1] == f"customer [{MAX_ANALYZED}]: And now?"
 
 
 def test_an_invalid_sentiment_of_a_message_is_left_out(stub):
     good = {"number": 1, "sentiment": "negative"}
     wrong = [{"number": 0, "sentiment": "negative"}, {"number": 1, "sentiment": "angry"}, None, 7]
     stub.json_answer = {"sentiment": "negative", "score": -0.5, "messages": [*wrong, good]}
-    draft = complete(stub, text_tasks.analyse_sentiment(LINES)).draft
+    draft = complete(stub, text_tasks.analyze_sentiment(LINES)).draft
     assert [message.model_dump() for message in draft.messages] == [good]
     assert len(stub.requests) == 1
 
@@ -151,7 +151,7 @@ def test_texts_are_cut_and_cleaned(stub):
         "summary": "A\x07<script>x</script>\u202e" + "b" * 9_000, "key_points": ["p"] * 99,
         "customer_intent": "i" * 900, "resolution": "  r  ", "more": "ignored",
     }  # fmt: skip
-    draft = complete(stub, text_tasks.summarise_chat(LINES, language="en")).draft
+    draft = complete(stub, text_tasks.summarize_chat(LINES, language="en")).draft
     assert draft.summary.startswith("Axbbb")
     assert len(draft.summary) == 4_000
     assert (len(draft.key_points), len(draft.customer_intent)) == (10, 500)

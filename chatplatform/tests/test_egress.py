@@ -502,7 +502,7 @@ def test_tls_is_checked_against_the_name_and_not_the_address(
     assert len(receiver.seen) == 1
 
 
-def test_private_ipv4_addresses_are_recognised_in_every_form():
+def test_private_ipv4_addresses_are_recognized_in_every_form():
     for network in ("127.0.0.0/30", "10.0.0.0/30", "169.254.169.252/30", "100.64.0.0/30"):
         for address in ipaddress.ip_network(network):
             packed = int(address)

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 WORD, OTHER = "quokkamarker", "wombatmarker"
 PASSPHRASE = "a passphrase of both cells"
 CHAT = "/ai/client/chat"
-# Numbers of the old cell are recognised wherever they stand.
+# Numbers of the old cell are recognized wherever they stand.
 OLD, NEW = 7_700_000_000, 8_800_000_000
 OLD_NUMBER = re.compile(r"77000\d{5}")
 

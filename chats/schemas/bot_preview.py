@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from chatplatform.api.schemas import Language, Shape, Text
-from chats.schemas.insight import MAX_SUMMARISED_CHARS
+from chats.schemas.insight import MAX_SUMMARIZED_CHARS
 from chats.schemas.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
@@ -20,7 +20,7 @@ class PreviewMessage(Shape):
         " bot has its own instructions, so there is no `system`."
     )
     content: Text = Field(
-        description="The text, 1 to 8,000 characters.", max_length=MAX_SUMMARISED_CHARS
+        description="The text, 1 to 8,000 characters.", max_length=MAX_SUMMARIZED_CHARS
     )
 
 

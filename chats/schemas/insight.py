@@ -28,7 +28,7 @@ from chats.schemas.message import Citation, MessageText, Sentiment
 MAX_TAGS = 20
 MAX_TAG_CHARS = 60
 MAX_TRANSLATED_CHARS = 10_000
-MAX_SUMMARISED_CHARS = 50_000
+MAX_SUMMARIZED_CHARS = 50_000
 
 
 def key_of(name: str) -> str:
@@ -185,7 +185,7 @@ class ChatSummary(Shape):
 
     chat_id: uuid.UUID = Field(description="The conversation's id.")
     summary: str = Field(
-        description="A model's prose; without a model, labelled lines from the conversation."
+        description="A model's prose; without a model, labeled lines from the conversation."
     )
     language: str = Field(
         description="The summary's language as a BCP 47 code: the conversation's or, without a"
@@ -399,7 +399,7 @@ class ChatGptMessage(Shape):
     """A message in the format of chat models."""
 
     role: Literal["system", "user", "assistant", "tool"] = Field(description="The sender's role.")
-    content: Text = Field(description="The text.", max_length=MAX_SUMMARISED_CHARS)
+    content: Text = Field(description="The text.", max_length=MAX_SUMMARIZED_CHARS)
 
 
 class SummarizeRequest(Shape):
@@ -411,13 +411,13 @@ class SummarizeRequest(Shape):
 
     text: Text | None = Field(
         None,
-        description=f"A text of 1 to {MAX_SUMMARISED_CHARS:,} characters.",
+        description=f"A text of 1 to {MAX_SUMMARIZED_CHARS:,} characters.",
         min_length=1,
-        max_length=MAX_SUMMARISED_CHARS,
+        max_length=MAX_SUMMARIZED_CHARS,
     )
     messages: list[ChatGptMessage] | None = Field(
         None,
-        description=f"Instead of `text`: up to 200 messages of {MAX_SUMMARISED_CHARS:,} characters"
+        description=f"Instead of `text`: up to 200 messages of {MAX_SUMMARIZED_CHARS:,} characters"
         " in all. Give exactly one of `text` and `messages`.",
         min_length=1,
         max_length=200,
@@ -441,9 +441,9 @@ class SummarizeRequest(Shape):
             raise ValueError("give either text or messages")
         text = self.text or "".join(message.content for message in self.messages or [])
         if not text.strip():
-            raise ValueError("there is nothing to summarise")
-        if len(text) > MAX_SUMMARISED_CHARS:
-            raise ValueError(f"at most {MAX_SUMMARISED_CHARS:,} characters in all")
+            raise ValueError("there is nothing to summarize")
+        if len(text) > MAX_SUMMARIZED_CHARS:
+            raise ValueError(f"at most {MAX_SUMMARIZED_CHARS:,} characters in all")
         return self
 
 

@@ -105,8 +105,8 @@ def test_a_failure_releases_the_lock(ann, chat, model):
 
 
 def test_a_current_summary_can_be_made_again_by_force(ann, chat, changing_model):
-    first = chat_analysis.summarise(chat)
-    again = chat_analysis.summarise(chat, made_since=timezone.now())
+    first = chat_analysis.summarize(chat)
+    again = chat_analysis.summarize(chat, made_since=timezone.now())
     assert (again.pk > first.pk, count_events("summary.created")) == (True, 2)
 
 

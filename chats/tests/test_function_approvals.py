@@ -466,5 +466,5 @@ def test_the_question_and_the_answer_in_vietnamese(server, chat, configure, refu
         ("no yes", None), ("yes " * 50, None), ("please", None),
     ],
 )  # fmt: skip
-def test_yes_and_no_are_recognised(text, expected):
+def test_yes_and_no_are_recognized(text, expected):
     assert intents.yes_or_no(text, language="vi") is expected

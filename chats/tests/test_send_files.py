@@ -117,7 +117,7 @@ def test_files_without_text_are_handed_over(server, chat):
         (b"both.png", PNG + MARKUP, "image", "image/png"),
     ],
 )
-def test_types_are_recognised_by_bytes(server, chat, name, data, kind, mime_type):
+def test_types_are_recognized_by_bytes(server, chat, name, data, kind, mime_type):
     (piece,) = send(server, chat, (name, data)).json()["message"]["content"]
     assert (piece["type"], piece["file_name"]) == (kind, name.decode())
     assert piece["mime_type"].startswith(mime_type)

@@ -95,10 +95,10 @@ NEGATIVE, POSITIVE = "This is a disgrace, I want my money back!", "Thank you, th
 
 
 @needs_encoder
-def test_the_extractive_engine_analyses_single_messages(
+def test_the_extractive_engine_analyzes_single_messages(
     ann, server, chat, add_message, credits_spent
 ):
-    add_message(chat, "customer", POSITIVE)  # before the last five: not analysed
+    add_message(chat, "customer", POSITIVE)  # before the last five: not analyzed
     for text in (NEGATIVE, "Which sizes do you have?", NEGATIVE, POSITIVE):
         add_message(chat, "customer", text)
         add_message(chat, "bot", NEGATIVE)
@@ -116,7 +116,7 @@ def test_the_extractive_engine_analyses_single_messages(
     assert credits_spent(ann.client) == 1
 
 
-def test_a_model_analyses_single_messages(ann, server, chat, add_message, model, credits_spent):
+def test_a_model_analyzes_single_messages(ann, server, chat, add_message, model, credits_spent):
     add_message(chat, "customer", "Well, well.")
     add_message(chat, "bot", "Indeed.")
     add_message(chat, "customer", "Oh.")

@@ -88,7 +88,7 @@ def test_many_chats_are_done_in_several_jobs(ann, chats, monkeypatch):
 
 def test_an_interrupted_run_continues(ann, chats, credits_spent, monkeypatch):
     run = start(ann, force=True)
-    real, summaries = chat_analysis.summarise, []
+    real, summaries = chat_analysis.summarize, []
 
     def lose_lease_after_second(*args, **more):
         summaries.append(real(*args, **more))
@@ -97,13 +97,13 @@ def test_an_interrupted_run_continues(ann, chats, credits_spent, monkeypatch):
             Job.objects.filter(name="chats.summarise_all").update(lease_token=uuid.uuid4())
         return summaries[-1]
 
-    monkeypatch.setattr(chat_analysis, "summarise", lose_lease_after_second)
+    monkeypatch.setattr(chat_analysis, "summarize", lose_lease_after_second)
     run_jobs()
     assert progress(ann, run) == ("running", 3, 1, 0)
     Job.objects.update(state=JobState.QUEUED, lease_token=None, lease_until=None)
     run_jobs()
     assert progress(ann, run) == ("done", 3, 3, 0)
-    # The second chat was summarised but not counted: its summary is not made again.
+    # The second chat was summarized but not counted: its summary is not made again.
     assert Summary.objects.count() == 3
     assert credits_spent(ann.client) == 3
 

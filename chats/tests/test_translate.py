@@ -135,7 +135,7 @@ def test_a_model_without_json_schema(server, model):
         ("ok", "<b>x</b>", "und"),
     ],
 )  # fmt: skip
-def test_the_model_tells_a_language_that_is_not_recognised(server, model, text, told, expected):
+def test_the_model_tells_a_language_that_is_not_recognized(server, model, text, told, expected):
     model.json_answer = {"text": "Xin chào", "source_language": told}
     assert server.post(PATH, BODY | {"text": text}).json()["in_lang_code"] == expected
 

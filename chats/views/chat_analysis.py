@@ -67,7 +67,7 @@ class InsightViewSet(ChatsViewSet):
         the bot and agents without internal notes; in a long conversation, the first text and up to
         200 of the latest. Without any text, nothing is charged.
         """
-        return insight_schemas.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
+        return insight_schemas.ChatSummary.from_row(chat_analysis.summarize(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
     def client_tags(self) -> insight_schemas.ClientTags:
@@ -150,13 +150,13 @@ class InsightViewSet(ChatsViewSet):
         return insight_schemas.Tags.from_suggested(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
-    def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_schemas.ChatSentiment:
+    def analyze_sentiment(self, chat_id: uuid.UUID) -> insight_schemas.ChatSentiment:
         """Judge the customer's sentiment, and store it with the conversation and its messages.
 
         This costs 1 credit, or with a language model its tokens. If the customer has not written,
         the sentiment is `neutral` and nothing is charged.
         """
-        return chat_analysis.analyse_sentiment(self._chat(chat_id))
+        return chat_analysis.analyze_sentiment(self._chat(chat_id))
 
     @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
     def rewrite(
@@ -254,4 +254,4 @@ class ClientLanguageViewSet(ChatsViewSet):
         the first sentences of a text; of messages, the first request, the last two messages and the
         open questions.
         """
-        return language_tasks.summarise(self.client, body)
+        return language_tasks.summarize(self.client, body)

@@ -176,7 +176,7 @@ class MessagingViewSet(ChatsViewSet):
         """Get the summary. A new one is written and charged only if there is none that covers all
         messages: 1 credit, or with a language model its tokens."""
         return insight_schemas.ChatSummary.from_row(
-            chat_analysis.summarise(self._chat(conversation_id))
+            chat_analysis.summarize(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)

@@ -122,7 +122,7 @@ def mark_code_lines(code: str) -> str:
     return CODE_LINE.join(line.rstrip() for line in lines)
 
 
-def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
+def labeled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
     """Write a row, given by column, as lines of `column: value`; empty cells are left out."""
     lines: list[str] = []
     for column, value in row.items():
@@ -164,7 +164,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
             header[column] = f"{group} {name}".strip()
     rest = rows[names:]
     if len(header) == columns and any(_DIGIT.search(text) for row in rest for text in row.values()):
-        return ["- " + labelled_row(header, row).replace("\n", ", ") for row in rest]
+        return ["- " + labeled_row(header, row).replace("\n", ", ") for row in rest]
     return [
         "- " + " | ".join(row.get(column, "") or "–" for column in range(max(row) + 1))
         for row in rows

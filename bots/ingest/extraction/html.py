@@ -14,7 +14,7 @@ from bots.ingest.extraction.document import (
     Section,
     SectionBuilder,
     clean,
-    labelled_row,
+    labeled_row,
     mark_code_lines,
     names_below,
     remove_strikethrough,
@@ -317,7 +317,7 @@ def _rows(table: Any) -> Iterator[Block]:
             yield Block(line.removeprefix("- "), is_item=True)
         return
     for cells, shown in rows:
-        text = labelled_row(header, cells).replace("\n", ", ")
+        text = labeled_row(header, cells).replace("\n", ", ")
         yield Block(text, is_item=True, shown=shown)
 
 

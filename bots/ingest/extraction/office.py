@@ -19,7 +19,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     headed_row,
-    labelled_row,
+    labeled_row,
     names_below,
     remove_strikethrough,
     table_lines,
@@ -388,7 +388,7 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
             header, is_group = names_below(header, values), False
             continue
         is_group = False
-        yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
+        yield Section(headed_row(name, header or {}, values), labeled_row(header or {}, values))
 
 
 def _filled(groups: dict[int, str], names: dict[int, str]) -> dict[int, str]:

@@ -17,7 +17,7 @@ from bots.engine.extractive import ExtractiveEngine
 from bots.engine.sentences import statements
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, TagSuggestion
-from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
+from bots.engine.text_tasks import MAX_ANALYZED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
 from bots.engine.types import Line
 from bots.language import detection
 from bots.services import engines
@@ -40,7 +40,7 @@ from chats.services.insight.transcripts import Transcript
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
 # The number of the customer's latest messages whose sentiment the extractive engine analyzes.
-ANALYSED_BY_RULES = 5
+ANALYZED_BY_RULES = 5
 # The sentiment of each message, by the message's id.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
 
@@ -52,7 +52,7 @@ def newest_summary(chat: Conversation) -> Summary | None:
     return rows.filter(conversation=chat).order_by("-id").first()
 
 
-def summarise(
+def summarize(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
     """The summary of a chat. A new one is written if the newest does not cover all messages, or was
@@ -91,7 +91,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
         return tags.add_suggested(chat, suggested=confident)
 
 
-def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
+def analyze_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
     """Analyze the customer's sentiment. Store the overall sentiment with the chat, and the
     sentiment of single messages with those for which the engine found one."""
     transcript = transcripts.for_chat(chat)
@@ -130,9 +130,9 @@ def compute(conversation_id: str, kind: str) -> None:
     chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
-    analyse: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
+    analyze: Any = {"summary": summarize, "tags": auto_tag, "sentiment": analyze_sentiment}[kind]
     with public_key_credit_cap.paid_work(chat) as key_id:
-        analyse(chat, key_id=key_id)
+        analyze(chat, key_id=key_id)
 
 
 def _current_summary(
@@ -167,7 +167,7 @@ def _summary_by_model(
     mask = transcripts.mask_for(chat.client)
     lines = transcript.masked(mask)
     draft: ChatSummaryDraft = work.complete(
-        text_tasks.summarise_chat(lines, language=chat.language)
+        text_tasks.summarize_chat(lines, language=chat.language)
     )
     resolution = _resolution(lines, draft, work, language=chat.language)
     prose = _confirmed_prose(lines, draft, work)
@@ -207,7 +207,7 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         transcript.lines,
         language=detection.detect("\n".join(transcript.customer_texts), default=chat.language),
         tags=chat.tags,
-        sentiment=sentiment.analyse(_latest_of_customer(transcript)).overall.sentiment,
+        sentiment=sentiment.analyze(_latest_of_customer(transcript)).overall.sentiment,
     )
     origin = {"message_count": transcript.message_count, "engine": ExtractiveEngine.name}
     return Summary(**vars(parts), **origin)
@@ -279,12 +279,12 @@ def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[TagSugges
 
 
 def _latest_of_customer(transcript: Transcript) -> list[str]:
-    return transcript.customer_texts[-ANALYSED_BY_RULES:]
+    return transcript.customer_texts[-ANALYZED_BY_RULES:]
 
 
 def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
-    analysis = sentiment.analyse(_latest_of_customer(transcript))
-    ids = transcript.customer_message_ids[-ANALYSED_BY_RULES:]
+    analysis = sentiment.analyze(_latest_of_customer(transcript))
+    ids = transcript.customer_message_ids[-ANALYZED_BY_RULES:]
     pairs = zip(ids, analysis.by_message, strict=True)
     return analysis.overall, {
         message_id: result.sentiment for message_id, result in pairs if result
@@ -295,8 +295,8 @@ def _sentiment_by_model(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> tuple[Sentiment, ByMessage]:
     lines = transcript.masked(transcripts.mask_for(chat.client))
-    draft = work.complete(text_tasks.analyse_sentiment(lines))
-    ids = dict(enumerate(transcript.customer_message_ids[-MAX_ANALYSED:], start=1))
+    draft = work.complete(text_tasks.analyze_sentiment(lines))
+    ids = dict(enumerate(transcript.customer_message_ids[-MAX_ANALYZED:], start=1))
     by_message: ByMessage = {
         ids[message.number]: message.sentiment
         for message in draft.messages

@@ -53,7 +53,7 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
     return TranslationResponse(
         text=draft.text,
-        in_lang_code=detection.recognise(body.text)
+        in_lang_code=detection.recognize(body.text)
         or (named_by_model if is_code else UNDETERMINED),
         out_lang_code=body.out_lang_code,
         engine=OpenAICompatible.name,
@@ -95,7 +95,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
             message_status.announce_message(chat, "message.updated", row)
 
 
-def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
+def summarize(client: Client, body: SummarizeRequest) -> SummarizeResponse:
     """Summarize a text or messages: in a model's words or, without a model, by quoting them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
@@ -110,7 +110,7 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
         if work.uses_model:
             mask = transcripts.mask_for(client)
             draft = work.complete(
-                text_tasks.summarise_text(
+                text_tasks.summarize_text(
                     mask.hide(text), max_words=body.max_words, language=language
                 )
             )

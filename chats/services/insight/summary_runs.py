@@ -62,7 +62,7 @@ def get(client: Client, job_id: Any) -> SummaryJob:
     return first_or_404(SummaryJob.objects.for_client(client).filter(pk=job_id))
 
 
-def summarise_next(summary_job_id: str) -> None:
+def summarize_next(summary_job_id: str) -> None:
     """Summarize the run's next chats, from where the previous job ended."""
     run = SummaryJob.objects.select_related("client").filter(pk=summary_job_id).first()
     if run is None or run.status not in _UNFINISHED:
@@ -70,7 +70,7 @@ def summarise_next(summary_job_id: str) -> None:
     failures = 0
     chats = list(_chats(run).select_related("client__config", "bot").order_by("id")[:CHATS_A_JOB])
     for chat in chats:
-        is_done = _summarise(run, chat)
+        is_done = _summarize(run, chat)
         failures = 0 if is_done else failures + 1
         _count(run, chat, is_done=is_done)
         if failures >= MAX_FAILURES_IN_A_ROW:
@@ -107,13 +107,13 @@ def _chats(run: SummaryJob) -> QuerySet[Conversation]:
     return rows.exclude(Exists(current))
 
 
-def _summarise(run: SummaryJob, chat: Conversation) -> bool:
+def _summarize(run: SummaryJob, chat: Conversation) -> bool:
     try:
-        chat_analysis.summarise(chat, made_since=run.created_at if run.force else None)
+        chat_analysis.summarize(chat, made_since=run.created_at if run.force else None)
     except InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
     except engines.EngineDown as exc:
-        log.warning("chat %s could not be summarised: %s", chat.pk, exc)
+        log.warning("chat %s could not be summarized: %s", chat.pk, exc)
         return False
     return True
 

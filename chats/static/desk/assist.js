@@ -42,7 +42,7 @@ export function translate(message, language) {
 }
 
 /** Adds a summary to a chat. */
-export function summarise(chat) {
+export function summarize(chat) {
   return tried(async () => {
     const { summary } = await post(`/ai/chat/${chat.id}/summarize`);
     dispatch({ type: "chat", chat: { ...chat, summary } });

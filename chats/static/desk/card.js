@@ -4,7 +4,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { get } from "./api.js";
-import { summarise } from "./assist.js";
+import { summarize } from "./assist.js";
 import * as chats from "./chats.js";
 import { Customer, Fact } from "./customer.js";
 import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label } from "./labels.js";
@@ -37,16 +37,16 @@ export class Card extends Component {
     this.setState({ others: page.items, ratings: Object.fromEntries(ofChats.map((one) => [one.chat_id, one.rating])) });
   }
 
-  summarise = async () => {
+  summarize = async () => {
     const { chat } = this.props;
     this.setState({ fault: null });
-    const { fault } = await summarise(chat);
+    const { fault } = await summarize(chat);
     if (chat.id === this.props.chat.id) this.setState({ fault });
   };
 
   render({ state, chat }, { others, ratings, fault }) {
     const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
-    const canSummarise = state.me.role !== "viewer" && state.bots[chat.bot_id]?.has_model;
+    const canSummarize = state.me.role !== "viewer" && state.bots[chat.bot_id]?.has_model;
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and conversation")}>
@@ -68,9 +68,9 @@ export class Card extends Component {
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}
           ${!chat.tags.length && html`<span class="quiet">${t("None")}</span>`}
           ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask("tags")}>${t("Tags")} …</button>`}</p>
-        ${(chat.summary || canSummarise) && html`<h3>${t("Summary")}</h3>`}
+        ${(chat.summary || canSummarize) && html`<h3>${t("Summary")}</h3>`}
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
-        ${canSummarise && html`<button type="button" onClick=${this.summarise}>${t("Summarize")}</button>`}
+        ${canSummarize && html`<button type="button" onClick=${this.summarize}>${t("Summarize")}</button>`}
         ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
         ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="plain" onClick=${() => chats.open(other.id)}>
