@@ -56,7 +56,7 @@ def record_failure() -> None:
     """Record that a statement failed on the replica: reports are read from the primary for a few
     seconds."""
     connections[REPLICA].close()
-    _lag.forget()
+    _lag.mark_unknown()
 
 
 class _Lag:
@@ -76,7 +76,7 @@ class _Lag:
                 self._valid_until = time.monotonic() + LAG_TTL_SECONDS
             return self._seconds
 
-    def forget(self) -> None:
+    def mark_unknown(self) -> None:
         with self._lock:
             self._seconds, self._valid_until = None, time.monotonic() + LAG_TTL_SECONDS
 

@@ -47,8 +47,8 @@ def test_a_chapter_of_the_story(world: World, chapter: ModuleType) -> None:
     chapter.tell(world)
 
 
-def test_the_bot_forgets_everything_at_the_end(world: World) -> None:
-    training.forget_everything(world)
+def test_a_key_deletes_all_content_at_the_end(world: World) -> None:
+    training.delete_all_content(world)
 
 
 def test_every_operation_was_driven(world: World) -> None:

@@ -243,12 +243,12 @@ def no_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         Encoder, "passages", lambda encoder, texts: [(list(range(len(texts))), vector)]
     )
     monkeypatch.setattr(Encoder, "count_tokens", lambda encoder, text: len(text) // 4 + 4)
-    _forget_vectors()
+    _clear_vectors()
     yield
-    _forget_vectors()
+    _clear_vectors()
 
 
-def _forget_vectors() -> None:
+def _clear_vectors() -> None:
     embedding._encoded.cache_clear()
     embedding._mean_question.cache_clear()
 

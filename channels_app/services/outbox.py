@@ -68,7 +68,7 @@ def _enqueue_signal(chat: Conversation, signal: Signal) -> None:
         )
 
 
-def forget(customer: Customer) -> Sequence[str]:
+def erase_customer(customer: Customer) -> Sequence[str]:
     """Drop an erased customer's waiting items, and empty the callbacks that contain the customer's
     ids. Returns these ids.
 

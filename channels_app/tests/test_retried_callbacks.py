@@ -480,7 +480,7 @@ def test_what_others_wrote_is_processed_though_a_customer_of_the_body_is_erased(
     body = crowded([1, 2, 3])
     body["entry"][0]["messaging"][0]["message"] = {"mid": "m_9", "text": "erased"}
     post_signed(nobody, "/socialnet/webhook", body)
-    outbox.forget(Customer.objects.get())
+    outbox.erase_customer(Customer.objects.get())
     for _ in range(2):
         run_waiting()
     assert sorted(texts()) == ["text 1", "text 2", "text 3"]
@@ -493,7 +493,7 @@ def test_a_callback_that_names_an_erased_customer_is_not_kept_longer_than_any(no
     post_signed(nobody, "/socialnet/webhook", crowded([1, 2]))
     InboundItem.objects.filter(outcome=Outcome.WAITING).update(is_parked=True)
     Job.objects.filter(state="queued").delete()
-    outbox.forget(Customer.objects.get())
+    outbox.erase_customer(Customer.objects.get())
     run_jobs()
     callback = InboundCallback.objects.latest("pk")
     assert callback.body, "somebody else's words wait in it"

@@ -156,7 +156,7 @@ def seconds_to_next() -> float:
     return longest if seconds is None else min(max(seconds, POLL_SECONDS), longest)
 
 
-def forget_dispatches() -> int:
+def reset_dispatches() -> int:
     """Mark dispatched jobs that are still queued as not dispatched; return the number of jobs.
 
     Called when the broker or a crashed worker may have lost messages. A job that is dispatched
@@ -244,7 +244,7 @@ class Relay:
         # Requeueing hundreds of jobs can take longer than a heartbeat is valid.
         sweep(self._heartbeat.write_if_due, dead=dead)
         if dead:
-            forget_dispatches()
+            reset_dispatches()
 
     def _dispatch(self, job_id: int, name: str) -> None:
         # If the broker does not respond, a batch takes minutes, longer than a heartbeat is valid.
@@ -266,6 +266,6 @@ class Relay:
             log.warning("the broker does not respond: %s", exc)
             return
         if self._broker_run_id and run_id != self._broker_run_id:
-            count = forget_dispatches()
+            count = reset_dispatches()
             log.warning("the broker was restarted: %s jobs are dispatched again", count)
         self._broker_run_id = run_id

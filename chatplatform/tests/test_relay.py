@@ -151,7 +151,7 @@ def test_after_a_broker_restart_everything_is_dispatched_again(work):
     add()
     add()
     relay.take_due()
-    assert relay.forget_dispatches() == 2
+    assert relay.reset_dispatches() == 2
     assert len(relay.take_due()) == 2
 
 

@@ -135,7 +135,7 @@ def read_web_pages(world: World) -> None:
     assert ann.get(path)["items"] == []
 
 
-def forget_everything(world: World) -> None:
+def delete_all_content(world: World) -> None:
     """At the end of the story, a key deletes all content of its bot."""
     assert world.server.delete("/ai/client/documents")["deleted"] >= 1
     assert world.ann.get(f"/ai/{world.bot_id}/train/document")["items"] == []

@@ -102,7 +102,7 @@ def clear_failures(attempt: Attempt) -> None:
     ).delete()
 
 
-def forget(kind: AttemptKind, *, account: str) -> None:
+def delete_all(kind: AttemptKind, *, account: str) -> None:
     """Delete an account's attempts from all addresses."""
     Attempt.objects.filter(kind=kind, account_hash=hash_secret(account)).delete()
 

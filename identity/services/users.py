@@ -283,8 +283,8 @@ def unlock(person: User, *, by: User) -> None:
     """Delete the failed attempts that keep a person from signing in."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
-        attempts.forget(AttemptKind.SIGN_IN, account=user.email)
-        attempts.forget(AttemptKind.CODE, account=f"{user.pk}")
+        attempts.delete_all(AttemptKind.SIGN_IN, account=user.email)
+        attempts.delete_all(AttemptKind.CODE, account=f"{user.pk}")
         _record(user, "unlocked", by=by)
 
 

@@ -1,6 +1,6 @@
 """Stores figures of each conversation's messages, so that reports need not read all messages.
 
-Messages are only appended to a conversation, except by imports, after which `forget` deletes the
+Messages are only appended to a conversation, except by imports, after which `delete` removes the
 figures. So stored figures stay right, and reports add those of later messages.
 """
 
@@ -79,7 +79,7 @@ def update() -> None:
         last = row[0] if row else None
 
 
-def forget(chat_ids: Collection[uuid.UUID]) -> None:
+def delete(chat_ids: Collection[uuid.UUID]) -> None:
     """Delete these conversations' stored figures in the caller's transaction, so that they are
     counted again."""
     # Waits for an `update` that is counting them, and makes later ones skip these conversations.

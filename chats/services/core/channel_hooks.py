@@ -28,7 +28,7 @@ class ChannelSender(Protocol):
     def enqueue_survey(self, chat: Conversation) -> None:
         """Ask the customer to rate an ended chat."""
 
-    def forget(self, customer: Customer) -> Sequence[str]:
+    def erase_customer(self, customer: Customer) -> Sequence[str]:
         """Delete what providers reported about a customer; return the customer's ids at the
         providers."""
 

@@ -10,7 +10,7 @@ from chatplatform.hooks import Hook
 class StoredFigures(Protocol):
     """The figures that reports store; `reports.services.message_counts` implements it."""
 
-    def forget(self, chat_ids: Collection[uuid.UUID]) -> None:
+    def delete(self, chat_ids: Collection[uuid.UUID]) -> None:
         """Delete the figures of conversations in which messages were inserted between older ones or
         renumbered. Call it in the transaction of the change, before taking other locks."""
 

@@ -91,7 +91,7 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     if customer is not None:
         values = (customer.name, customer.email, customer.phone, customer.external_id)
         identifiers = [value for value in values if value]
-        identifiers += channel_hooks.sender().forget(customer)
+        identifiers += channel_hooks.sender().erase_customer(customer)
         _delete_jobs(erasure.client_id, identifiers)
         saved_views.delete_about_customer(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _ids_with_merged(customer))

@@ -339,7 +339,7 @@ def close_gaps(client: Client, chat_ids: Collection[uuid.UUID], *, result: Impor
     of each chat consecutively, in their present order. The messages of a chat in use keep their
     numbers, and a chat without messages keeps its `last_seq`."""
     with transaction.atomic():
-        report_hooks.stored_figures().forget(chat_ids)
+        report_hooks.stored_figures().delete(chat_ids)
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
         messages.count_stored(locked)
