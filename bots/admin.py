@@ -33,7 +33,7 @@ from chatplatform.admin_base import (
     run_each,
     viewer,
 )
-from chatplatform.admin_lists import RowsShown
+from chatplatform.admin_lists import AdminChangeList
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import error_text, humanize_code, translated_label
 from identity.forms import DEFAULT_DAILY_CREDITS
@@ -89,7 +89,7 @@ class SampleQuestionInline(ReadOnlyInline):
     ordering = ("position", "id")
 
 
-class BotRows(RowsShown):
+class BotChangeList(AdminChangeList):
     """The list of bots; each row links to the bot's content."""
 
     def url_for_result(self, result: Any) -> str:
@@ -183,7 +183,7 @@ class BotAdmin(TenantAdmin):
         )
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return BotRows
+        return BotChangeList
 
     @button(gettext_lazy("Open"), url_path="open", permissions=["view"], icon="tune")
     def open(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from channels_app.providers.types import Signal
 from channels_app.services import (
-    account_news,
+    account_notices,
     callbacks,
     inbound_queue,
     oauth_authorizations,
@@ -94,5 +94,5 @@ def enqueue_forgotten() -> None:
 def clean_up() -> None:
     """Delete callbacks, notices and consents past their retention."""
     callbacks.delete_old()
-    account_news.delete_old()
+    account_notices.delete_old()
     oauth_authorizations.delete_old()

@@ -96,7 +96,7 @@ class BoundedPaginator(InfinitePaginator):
         return counted
 
 
-class RowsShown(ChangeList):
+class AdminChangeList(ChangeList):
     """A list with the filters, search and columns of one request.
 
     Unfold shows the number of rows next to the title if it differs from `full_result_count`. The
@@ -208,7 +208,7 @@ class LookupsMixin(ModelAdmin):
     linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return RowsShown
+        return AdminChangeList
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """The list for a query string; 400 if the string is too long, or a filter or the page is
@@ -299,7 +299,7 @@ def _spellings(field: Any, word: str) -> list[Any]:
         return []
 
 
-def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
+def write(changes: AdminChangeList, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
     """A CSV file of a list's filtered rows and visible columns; 409 if there are too many rows.
 
     `record` is called with the number of rows written per client; if it raises, no file is

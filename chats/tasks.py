@@ -157,10 +157,10 @@ def release_agent(*, user_id: int) -> None:
 
 
 @job("chats.show_away", queue=Queue.REPLY)
-def show_away(*, user_id: int) -> None:
+def publish_away(*, user_id: int) -> None:
     """Show in the open inboxes whether a user is away. If they are available again, enqueue the
     assignment of waiting conversations."""
-    feed.show_away(user_id)
+    feed.publish_away(user_id)
 
 
 @periodic("chats.run_timers")

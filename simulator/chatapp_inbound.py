@@ -244,8 +244,8 @@ def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
     sim.emit(waba, "message_template_status_update", value)
 
 
-def _account_news(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The provider reports news about the business account, in a change with this `field`."""
+def _account_notice(sim: Simulator, thread: Thread, values: Json) -> None:
+    """The provider reports a notice about the business account, in a change with this `field`."""
     waba = sim.world.accounts[thread.account.parent]
     sim.emit(waba, str(values.get("field", "")), dict(values.get("value", {})))
 
@@ -266,6 +266,6 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
     "agent_wrote": _agent_wrote,
     "template_status": _template_status,
     "account_update": _account_update,
-    "account_news": _account_news,
+    "account_notice": _account_notice,
     "raw": _raw,
 }

@@ -38,7 +38,7 @@ from bots.search.question_splitting import Part
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, ProcedureChosen
-from bots.services.procedures import ReadyProcedure
+from bots.services.procedures import ParsedProcedure
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
@@ -168,7 +168,7 @@ class NeedsApproval:
 class ProcedureBegins(Exception):
     """The model chose one of the bot's procedures, which runs instead of an answer."""
 
-    def __init__(self, procedure: ReadyProcedure, trace: Trace) -> None:
+    def __init__(self, procedure: ParsedProcedure, trace: Trace) -> None:
         super().__init__(procedure.name)
         self.procedure, self.trace = procedure, trace
 

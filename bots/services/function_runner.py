@@ -31,7 +31,7 @@ from bots.models import (
     McpServer,
 )
 from bots.services import functions, mcp_servers, procedures
-from bots.services.procedures import ReadyProcedure
+from bots.services.procedures import ParsedProcedure
 from chatplatform import egress, jobs
 from chatplatform.api.errors import Invalid
 from chatplatform.sql import column_names
@@ -56,7 +56,7 @@ SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = 
 class ProcedureChosen(Interrupted):
     """The model has chosen a procedure, which the platform runs instead of sending an answer."""
 
-    def __init__(self, procedure: ReadyProcedure) -> None:
+    def __init__(self, procedure: ParsedProcedure) -> None:
         super().__init__(procedure.name)
         self.procedure = procedure
 

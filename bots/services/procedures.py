@@ -24,7 +24,7 @@ MIN_SIMILARITY = 0.945
 
 
 @dataclass(frozen=True)
-class ReadyProcedure:
+class ParsedProcedure:
     """A procedure that may be run; `version` changes with its steps."""
 
     name: str
@@ -65,23 +65,23 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
     return Procedures.from_bot(bots.update_columns(bot, by=by, procedures=stored))
 
 
-def enabled(bot: Bot) -> list[ReadyProcedure]:
+def enabled(bot: Bot) -> list[ParsedProcedure]:
     """The procedures that customers' messages may start."""
     return [_parse(stored) for stored in bot.procedures if stored["is_enabled"]]
 
 
-def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
+def find(bot: Bot, name: str, version: str) -> ParsedProcedure | None:
     """The procedure that a run began with; None if it was changed, removed or switched off."""
     same = (row for row in enabled(bot) if (row.name, row.version) == (name, version))
     return next(same, None)
 
 
-def match(bot: Bot, text: str) -> ReadyProcedure | None:
+def match(bot: Bot, text: str) -> ParsedProcedure | None:
     """The procedure with an example that says nearly the same as a message; None if none does."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)
-    nearest: ReadyProcedure | None = None
+    nearest: ParsedProcedure | None = None
     best = MIN_SIMILARITY
     for procedure in enabled(bot):
         for example in procedure.starts_with:
@@ -99,7 +99,7 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
-def _parse(stored: dict[str, Any]) -> ReadyProcedure:
+def _parse(stored: dict[str, Any]) -> ParsedProcedure:
     version = hashlib.sha256(stored["steps"].encode()).hexdigest()[:12]
     steps = procedures.parse(stored["steps"])
-    return ReadyProcedure(stored["name"], tuple(stored["starts_with"]), steps, version)
+    return ParsedProcedure(stored["name"], tuple(stored["starts_with"]), steps, version)

@@ -39,7 +39,7 @@ from channels_app.schemas.connection import (
     TokenConnectDto,
 )
 from channels_app.services import (
-    account_news,
+    account_notices,
     connections,
     number_signup,
     oauth_authorizations,
@@ -249,7 +249,7 @@ class ChannelPages(TenantAdmin):
             may_connect=may_connect, has_received_event=has_received_event, costs=costs,
             costs_report=_costs(card),
             notices=[
-                (item, account_news.text_of(item)) for item in connections.latest_notices(row)
+                (item, account_notices.text_of(item)) for item in connections.latest_notices(row)
             ],
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},

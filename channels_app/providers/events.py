@@ -171,7 +171,7 @@ class AccountTrouble(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccountNews(Item):
+class ProviderNotice(Item):
     """What a provider reports about an account, a business account with all its numbers, or one of
     its templates. The values are in lower case."""
 

@@ -34,7 +34,7 @@ from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
 from channels_app.services import (
-    account_news,
+    account_notices,
     connections,
     identities,
     inbound_files,
@@ -142,9 +142,9 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
             for entry in connections.concerned(connection.channel, item.account_id):
                 if not entry.connected_at or entry.connected_at <= stored.callback.received_at:
                     _mark(entry, item)
-        case events.AccountNews():
-            for entry in account_news.concerned(connection, item):
-                account_news.store(entry, item)
+        case events.ProviderNotice():
+            for entry in account_notices.concerned(connection, item):
+                account_notices.store(entry, item)
         case events.ThreadControl():
             if chat := _current_chat(connection, identities.find(connection, item)):
                 channel_updates.set_thread_owner(chat, is_ours=item.is_ours)

@@ -337,7 +337,7 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
     """Process an item. Raises _EarlierItemPending if an earlier item of its customer waits."""
     if row.is_suspect:
         raise _ProcessCrashed
-    if jobs.follows_death():
+    if jobs.previous_attempt_crashed():
         _mark_suspect(row)
     is_done = _process(row, bodies.item(row), connection)
     if not is_done and _waiting(pk=row.pk).exists():

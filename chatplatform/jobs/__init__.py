@@ -17,6 +17,6 @@ from chatplatform.jobs.leases import TryLater as TryLater
 from chatplatform.jobs.leases import commit as commit
 from chatplatform.jobs.leases import current_attempt as current_attempt
 from chatplatform.jobs.leases import current_job as current_job
-from chatplatform.jobs.leases import follows_death as follows_death
+from chatplatform.jobs.leases import previous_attempt_crashed as previous_attempt_crashed
 from chatplatform.jobs.leases import report_progress as report_progress
 from chatplatform.jobs.registry import Queue as Queue

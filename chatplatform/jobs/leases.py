@@ -270,7 +270,7 @@ def current_job() -> int | None:
     return lease.job_id if lease else None
 
 
-def follows_death() -> bool:
+def previous_attempt_crashed() -> bool:
     """Whether the process that ran the previous attempt of this job crashed."""
     lease = _current.get()
     return bool(lease and lease.crashes)

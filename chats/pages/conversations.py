@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform import admin_lists, navigation
 from chatplatform.admin_base import column, viewer
-from chatplatform.admin_lists import RowsShown
+from chatplatform.admin_lists import AdminChangeList
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.form_fields import language_name
@@ -45,7 +45,7 @@ _COLORS = {
 _MAX_EARLIER = 5
 
 
-class ConversationsShown(RowsShown):
+class ConversationChangeList(AdminChangeList):
     """The rows of the list. Search results come with the excerpt that matches the search."""
 
     def get_results(self, request: HttpRequest) -> None:
@@ -80,7 +80,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     change_form_template = "admin/chats/conversation.html"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return ConversationsShown
+        return ConversationChangeList
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """In a list of one client's conversations, for which there is an index, the latest activity

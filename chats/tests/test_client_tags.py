@@ -101,7 +101,7 @@ def test_spellings_of_an_older_version_are_merged(ann, ben, tagged):
 
 
 def test_a_tag_is_renamed_in_all_chats(ann, tagged, monkeypatch):
-    monkeypatch.setattr(tags, "CHATS_A_JOB", 2)
+    monkeypatch.setattr(tags, "CHATS_PER_JOB", 2)
     chats = [tagged("vip", "new") for _ in range(5)]
     other = tagged("new")
     tag = listed(ann)["vip"]

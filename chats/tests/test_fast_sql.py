@@ -149,7 +149,7 @@ def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
     assert [rows is not None for rows in read] == by_orm
     body = ConvMessage(text="Hello", reply="none")
     stored = [
-        fast_sql.receive_message(caller, chat.pk, body, Guess(), is_short=lambda: False)
+        fast_sql.receive_message(caller, chat.pk, body, Guess(), lacks_credits=lambda: False)
         for caller in callers
     ]
     assert [message is not None for message in stored] == by_orm

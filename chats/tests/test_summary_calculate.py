@@ -80,7 +80,7 @@ def test_a_run_is_filtered_by_bot_and_date(ann, chats):
 
 
 def test_many_chats_are_done_in_several_jobs(ann, chats, monkeypatch):
-    monkeypatch.setattr("chats.services.insight.summary_runs.CHATS_A_JOB", 2)
+    monkeypatch.setattr("chats.services.insight.summary_runs.CHATS_PER_JOB", 2)
     run = start(ann)
     assert run_jobs() == 2
     assert progress(ann, run) == ("done", 3, 3, 0)

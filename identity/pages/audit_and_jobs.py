@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, column, confirm_action, viewer
-from chatplatform.admin_lists import RowsShown
+from chatplatform.admin_lists import AdminChangeList
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.templatetags.codes import codes_matching, describe_changes, humanize_code
@@ -31,7 +31,7 @@ _MAX_CHANGES_CHARS = 600
 _MAX_EVENTS_SEARCHED = 10_000
 
 
-class AuditChangeList(RowsShown):
+class AuditChangeList(AdminChangeList):
     """A page of the audit log, with the names of the events' subjects."""
 
     def get_results(self, request: HttpRequest) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels_app.providers import http
-from channels_app.providers.chatapp import errors, news
+from channels_app.providers.chatapp import errors, notices
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph import consent
 from channels_app.providers.graph.client import GraphApp, next_cursor
@@ -94,5 +94,5 @@ def _number(row: dict[str, Any], business_id: str) -> Number:
     return Number(
         str(row["id"]), name, business_id, is_registered,
         quality="" if quality == "unknown" else quality,
-        sending_limit=news.limit_of(row.get("whatsapp_business_manager_messaging_limit")),
+        sending_limit=notices.limit_of(row.get("whatsapp_business_manager_messaging_limit")),
     )  # fmt: skip

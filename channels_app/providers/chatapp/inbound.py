@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
-from channels_app.providers.chatapp import errors, news
+from channels_app.providers.chatapp import errors, notices
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
@@ -95,7 +95,7 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
     yield from found
     if name == "account_update" and (trouble := _trouble(change, value, business_id, sent_at)):
         yield trouble
-    elif notice := news.item(name, value, business_id, sent_at):
+    elif notice := notices.item(name, value, business_id, sent_at):
         yield notice
     elif not found:
         yield origin.left_out(change, f"changes.{name}")

@@ -314,13 +314,13 @@ def receive_message(
     body: ConvMessage,
     language: detection.Guess,
     *,
-    is_short: Callable[[], bool],
+    lacks_credits: Callable[[], bool],
 ) -> PlainMessage | None:
     """Store a customer's message in a chat that the caller may see, and enqueue its reply.
 
     Returns None and changes nothing if the message needs more than the database function can do.
-    `is_short` is called only if the chat waits for an agent because credits were lacking; it says
-    whether they are still lacking.
+    `lacks_credits` is called only if the chat waits for an agent because credits were lacking, to
+    see whether they still are.
     """
     values = _parameters(caller, chat_id) | {
         "message": uuid7(),
@@ -336,7 +336,7 @@ def receive_message(
         cursor.execute(_RECEIVE, values | {"credits": "unknown"})
         row = cursor.fetchone()
         if row[0] == "credits":
-            cursor.execute(_RECEIVE, values | {"credits": "short" if is_short() else "enough"})
+            cursor.execute(_RECEIVE, values | {"credits": "short" if lacks_credits() else "enough"})
             row = cursor.fetchone()
     refusal, shown, seq, owner, reason, channels, has_job = row
     if refusal:

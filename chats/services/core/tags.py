@@ -28,7 +28,7 @@ from identity.services import audit
 
 MAX_LISTED = 1_000
 # The maximum number of chats in which one job renames a tag; then another job continues.
-CHATS_A_JOB = 100
+CHATS_PER_JOB = 100
 # The maximum number of tags in `vocabulary`, and of examples for each tag.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
@@ -106,11 +106,11 @@ def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: i
     that are newer than `up_to` stay."""
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
-        chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
+        chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_PER_JOB]
         for chat in list(chats):
             with suppress(NotFound):  # the chat was deleted
                 _rename_in_chat(conversations.lock(chat), rows, new_name)
-        if len(chats) == CHATS_A_JOB:
+        if len(chats) == CHATS_PER_JOB:
             _enqueue_rename(client_id, name, new_name, up_to=up_to)
 
 

@@ -75,7 +75,7 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
     publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
 
 
-def show_away(user_id: int) -> None:
+def publish_away(user_id: int) -> None:
     """Show colleagues whether a user is away; if they are back, enqueue the assignment of waiting
     chats."""
     users = User.objects.select_related("client__config")

@@ -28,7 +28,7 @@ from chats.services.core import enqueue_question_grouping
 # Questions older than this are removed from their groups, and therefore from the list.
 WINDOW = timedelta(days=30)
 # The maximum number of questions per job; each takes about 8 ms. The next job groups the rest.
-QUESTIONS_A_JOB = 100
+QUESTIONS_PER_JOB = 100
 # A longer text is unlikely to be asked again in similar words, and would take up to 0.1 seconds to
 # encode.
 MAX_COMPARED_CHARACTERS = 500
@@ -48,14 +48,14 @@ def group_next(bot_id: int) -> None:
         return
     replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
     # One row more than a job groups shows whether another job is needed.
-    rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
+    rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_PER_JOB + 1]
     questions = [row.in_reply_to for row in rows if row.in_reply_to]
     groups = _Groups.load(bot)
-    vectors = [groups.vector_of(row.text) for row in questions[:QUESTIONS_A_JOB]]
+    vectors = [groups.vector_of(row.text) for row in questions[:QUESTIONS_PER_JOB]]
     with jobs.commit():
         for question, vector in zip(questions, vectors, strict=False):
             _add(groups.nearest(question.text, vector), question)
-        if len(questions) > QUESTIONS_A_JOB:
+        if len(questions) > QUESTIONS_PER_JOB:
             enqueue_question_grouping.enqueue_grouping(bot, wait=jobs.NO_WAIT)
 
 

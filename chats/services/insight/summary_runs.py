@@ -21,7 +21,7 @@ from identity.services.credits import InsufficientCredits
 
 log = logging.getLogger(__name__)
 # The maximum number of chats per job. A worker that shuts down finishes its job first.
-CHATS_A_JOB = 50
+CHATS_PER_JOB = 50
 # After this many failures in a row, the engine is probably the cause, so the run is given up.
 MAX_FAILURES_IN_A_ROW = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
@@ -68,7 +68,7 @@ def summarize_next(summary_job_id: str) -> None:
     if run is None or run.status not in _UNFINISHED:
         return
     failures = 0
-    chats = list(_chats(run).select_related("client__config", "bot").order_by("id")[:CHATS_A_JOB])
+    chats = list(_chats(run).select_related("client__config", "bot").order_by("id")[:CHATS_PER_JOB])
     for chat in chats:
         is_done = _summarize(run, chat)
         failures = 0 if is_done else failures + 1
@@ -76,7 +76,7 @@ def summarize_next(summary_job_id: str) -> None:
         if failures >= MAX_FAILURES_IN_A_ROW:
             raise jobs.GiveUp("The engine failed several times in a row.")
     with jobs.commit():
-        if len(chats) == CHATS_A_JOB:
+        if len(chats) == CHATS_PER_JOB:
             _enqueue(run)
         else:
             _end(run.pk, SummaryJobStatus.DONE)

@@ -181,8 +181,10 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_schemas.Conv
     others."""
     is_plain = not body.attachments
     guess = detection.Guess((), body.language) if body.language else detection.guess(body.text)
-    is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
-    stored = is_plain and fast_sql.receive_message(caller, chat_id, body, guess, is_short=is_short)
+    lacks_credits = partial(reply_policy.lacks_credits_for, caller, chat_id)
+    stored = is_plain and fast_sql.receive_message(
+        caller, chat_id, body, guess, lacks_credits=lacks_credits
+    )
     if stored:
         return _plain_turn(stored, caller, reply_requested=body.reply != "none")
     received = receive(conversations.get(caller, pk=chat_id), body)

@@ -26,7 +26,7 @@ from bots.services import procedures as bots_procedures
 from bots.services.answers import Trace
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
-from bots.services.procedures import ReadyProcedure
+from bots.services.procedures import ParsedProcedure
 from chats.models import Conversation, Message
 from chats.services.core import customers, fast_sql
 from chats.services.reply import billing, decide
@@ -112,7 +112,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
 
 
 def start(
-    message: Message, procedure: ReadyProcedure, subject: Subject, *, trace: Trace | None = None
+    message: Message, procedure: ParsedProcedure, subject: Subject, *, trace: Trace | None = None
 ) -> Decision:
     """Run a procedure from its first step. `trace`: of the model, if a model chose it."""
     waiting = Waiting(procedure.name, procedure.version)
@@ -200,7 +200,7 @@ class _Run:
     def __init__(
         self,
         message: Message,
-        procedure: ReadyProcedure,
+        procedure: ParsedProcedure,
         waiting: Waiting,
         subject: Subject,
         *,

@@ -1,4 +1,4 @@
-"""Stores and announces what providers report about accounts and templates; mails bad news."""
+"""Stores and announces what providers report about accounts and templates; mails bad ones."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, override
 
 from channels_app.models import AccountNotice, ChannelConnection, NoticeKind
-from channels_app.providers.events import AccountNews
+from channels_app.providers.events import ProviderNotice
 from channels_app.schemas import connection as connection_schemas
 from channels_app.services import connections
 from chatplatform.templatetags.codes import humanize_code
@@ -41,9 +41,9 @@ _BAD: dict[str, set[str]] = {
 }  # fmt: skip
 
 
-def store(connection: ChannelConnection, item: AccountNews) -> None:
-    """Store and announce what a provider reported about an account or a template, and mail bad
-    news. News that repeats an account's state is ignored."""
+def store(connection: ChannelConnection, item: ProviderNotice) -> None:
+    """Store and announce what a provider reported about an account or a template, and mail it if
+    it is bad. A notice that repeats an account's state is ignored."""
     previous = item.previous or _stored_value(connection, item)
     if previous == item.value and not item.template:
         return
@@ -69,7 +69,7 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
         mails.notify(connection.client_id, "channel_notice", context)
 
 
-def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
+def concerned(connection: ChannelConnection, item: ProviderNotice) -> Sequence[ChannelConnection]:
     """The live connections that an item is about: the connection of the number that it names, or
     those of all numbers of the business account. A sending limit applies to all numbers, even if
     the item names one."""
@@ -96,13 +96,13 @@ def delete_old() -> None:
     AccountNotice.objects.filter(at__lt=timezone.now() - _LIFETIME).delete()
 
 
-def _stored_value(connection: ChannelConnection, item: AccountNews) -> str:
+def _stored_value(connection: ChannelConnection, item: ProviderNotice) -> str:
     if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
         return str(getattr(connection, item.kind))
     return ""
 
 
-def _is_bad(item: AccountNews, previous: str) -> bool:
+def _is_bad(item: ProviderNotice, previous: str) -> bool:
     if item.kind == "sending_limit":
         return _limit_value(item.value) < _limit_value(previous) if previous else False
     if item.kind == "alert":

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from bots.testing import make_bot
 from channels_app.models import AccountNotice, ChannelConnection, InboundItem, Outcome
-from channels_app.services import account_news
+from channels_app.services import account_notices
 from channels_app.tests.chatapp import NUMBER, OTHER_NUMBER, WABA, connect, of_chatapp, status
 from channels_app.tests.helpers import post_signed
 from chatplatform.models import Job
@@ -61,7 +61,7 @@ def report(person, name, later=0):
 
 
 @pytest.mark.parametrize("name", sorted(TOLD))
-def test_news_are_stored_told_and_mailed_if_bad(chatapp, number, nobody, ben, name):
+def test_notices_are_stored_announced_and_mailed_if_bad(chatapp, number, nobody, ben, name):
     EmailNotification.objects.create(
         client=number.client, recipients=["a@b.example"], on_channel_error=True
     )
@@ -81,7 +81,7 @@ def test_news_are_stored_told_and_mailed_if_bad(chatapp, number, nobody, ben, na
     assert number.status == "connected"
 
 
-def test_bad_news_are_mailed_in_the_clients_language(chatapp, number, nobody):
+def test_bad_notices_are_mailed_in_the_clients_language(chatapp, number, nobody):
     EmailNotification.objects.create(
         client=number.client, recipients=["a@b.example"], on_channel_error=True
     )
@@ -92,13 +92,13 @@ def test_bad_news_are_mailed_in_the_clients_language(chatapp, number, nobody):
     assert mail["context"]["notice"].startswith("Chất lượng của tài khoản: Đỏ")
 
 
-def test_the_same_news_twice_are_one(chatapp, number, nobody):
+def test_the_same_notice_twice_is_one(chatapp, number, nobody):
     for _ in range(2):
         report(nobody, "template-paused")
     assert AccountNotice.objects.count() == 1
 
 
-def test_what_is_known_is_no_news(chatapp, number, nobody, ben):
+def test_what_is_known_is_no_notice(chatapp, number, nobody, ben):
     shown = ben.get(chatapp.bot_path("connection")).json()
     assert (shown["quality"], shown["sending_limit"], shown["notices"]) == ("green", "2000", [])
     report(nobody, "account-capability")
@@ -112,7 +112,7 @@ def test_what_is_known_is_no_news(chatapp, number, nobody, ben):
     assert (notice.previous, notice.value, notice.is_bad) == ("10000", "2000", True)
 
 
-def test_news_of_a_number_are_its_own_and_those_of_templates_all_numbers(
+def test_notices_of_a_number_are_its_own_and_those_of_templates_all_numbers(
     chatapp, number, nobody, ann
 ):
     other = make_bot(ann.client)
@@ -124,7 +124,7 @@ def test_news_of_a_number_are_its_own_and_those_of_templates_all_numbers(
     assert {row.connection.account_id for row in accounts} == {NUMBER, OTHER_NUMBER}
 
 
-def test_news_of_a_number_that_is_not_connected_is_nobodys(chatapp, number, nobody):
+def test_notices_of_a_number_that_is_not_connected_are_ignored(chatapp, number, nobody):
     ChannelConnection.objects.filter(pk=number.pk).update(account_name="Blue Shop 842855559999")
     report(nobody, "number-flagged")
     report(nobody, "number-name")
@@ -134,7 +134,7 @@ def test_news_of_a_number_that_is_not_connected_is_nobodys(chatapp, number, nobo
 
 
 @pytest.mark.parametrize("limit", ["9" * 301, 10**30, "many", -5])
-def test_a_limit_that_is_none_is_no_news(chatapp, number, nobody, limit):
+def test_a_limit_that_is_none_is_no_notice(chatapp, number, nobody, limit):
     value = {"max_daily_conversations_per_business": limit}
     change = {"field": "business_capability_update", "value": value}
     body = {"entry": [{"id": WABA, "time": 1795226400, "changes": [change]}]}
@@ -152,7 +152,7 @@ def test_another_clients_account_hears_nothing(chatapp, number, nobody, cara):
     assert not AccountNotice.objects.exists()
 
 
-def test_the_page_and_the_home_show_bad_news(chatapp, number, nobody, ann, bot, client):
+def test_the_page_and_the_home_show_bad_notices(chatapp, number, nobody, ann, bot, client):
     report(nobody, "template-paused")
     report(nobody, "number-limit")
     AccountNotice.objects.update(at=timezone.now())
@@ -171,19 +171,19 @@ def test_the_page_and_the_home_show_bad_news(chatapp, number, nobody, ann, bot, 
     assert "channel_notices" not in codes
 
 
-def test_old_news_are_deleted(chatapp, number, nobody):
+def test_old_notices_are_deleted(chatapp, number, nobody):
     report(nobody, "template-paused")
     report(nobody, "number-flagged")
     old = AccountNotice.objects.filter(kind="quality")
     old.update(at=timezone.now() - timedelta(days=366))
-    account_news.delete_old()
+    account_notices.delete_old()
     assert AccountNotice.objects.get().kind == "template_status"
 
 
-def test_the_simulator_reports_such_news(chatapp, number):
+def test_the_simulator_reports_notices(chatapp, number):
     chatapp.act("template_status", name="hello_world", status="PAUSED")
     value = {"display_phone_number": "842855550001", "event": "FLAGGED"}
-    chatapp.act("account_news", field="phone_number_quality_update", value=value)
+    chatapp.act("account_notice", field="phone_number_quality_update", value=value)
     run_jobs()
     assert set(AccountNotice.objects.values_list("kind", "value")) == {
         ("template_status", "paused"), ("quality", "red"),

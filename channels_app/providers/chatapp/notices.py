@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from channels_app.providers.callback_parsing import key_of
-from channels_app.providers.events import AccountNews
+from channels_app.providers.events import ProviderNotice
 from channels_app.providers.json_values import as_dict, as_text
 
 # Values that mean "not set".
@@ -18,15 +18,15 @@ _QUALITIES = {"flagged": "red", "unflagged": "green"}
 
 def item(
     field: str, value: dict[str, Any], business_id: str, sent_at: datetime | None
-) -> AccountNews | None:
-    """The news in a change with this `field`; None if it contains none."""
+) -> ProviderNotice | None:
+    """The notice in a change with this `field`; None if it contains none."""
     read = _READERS.get(field)
     found = read(value) if read else None
     if found is None or found["value"] in _NOTHING:
         return None
     at = sent_at or timezone.now()
     names = [found.get(name, "") for name in ("kind", "template", "language", "number", "value")]
-    return AccountNews(
+    return ProviderNotice(
         **found, account_id=business_id, at=at, key=key_of("news", *names, sent_at or repr(value))
     )
 
