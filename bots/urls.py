@@ -4,17 +4,7 @@ from django.urls import path
 
 from bots.views.banner import serve_banner
 from bots.views.bot import BotViewSet, LanguageViewSet
-from bots.views.content import (
-    BannerViewSet,
-    CustomerInfoViewSet,
-    DocumentViewSet,
-    ProcedureViewSet,
-    PromptViewSet,
-    QuestionAnswerViewSet,
-    TextViewSet,
-    WebUrlViewSet,
-    WelcomeViewSet,
-)
+from bots.views.document import DocumentViewSet
 from bots.views.function_calling import (
     FunctionCallingViewSet,
     FunctionCallViewSet,
@@ -22,7 +12,12 @@ from bots.views.function_calling import (
 )
 from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
 from bots.views.language_model import LanguageModelViewSet
+from bots.views.procedure import ProcedureViewSet
+from bots.views.prompt import PromptViewSet
 from bots.views.search import ContentSearchViewSet
+from bots.views.web_url import WebUrlViewSet
+from bots.views.widget import BannerViewSet, CustomerInfoViewSet, WelcomeViewSet
+from bots.views.written import QuestionAnswerViewSet, TextViewSet
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
 prompt_versions = PromptViewSet.as_view({"get": "list"})

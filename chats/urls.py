@@ -5,7 +5,7 @@ from django.urls import path
 from chats.views import widget_pages
 from chats.views.automated_messages import AutomatedMessagesViewSet
 from chats.views.bot_evaluation import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
-from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
+from chats.views.chat_analysis import ChatAnalysisViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.desk import (
@@ -18,6 +18,9 @@ from chats.views.desk import (
     PushViewSet,
     SavedReplyViewSet,
 )
+from chats.views.feedback import FeedbackViewSet
+from chats.views.language_tasks import LanguageTaskViewSet
+from chats.views.tags import TagViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view
@@ -26,7 +29,7 @@ replay = ReplayViewSet.as_view
 unanswered = UnansweredViewSet.as_view
 saved_replies = SavedReplyViewSet.as_view
 views = DeskViewViewSet.as_view
-chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
+chat_tags = TagViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
 automated_messages = AutomatedMessagesViewSet.as_view({"get": "retrieve", "put": "update"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
@@ -113,22 +116,28 @@ urlpatterns = [
         saved_replies({"get": "render"}),
     ),
     # AI / chat: insights
-    path("ai/chat/summary/calculate", InsightViewSet.as_view({"post": "calculate"})),
-    path("ai/chat/summary/calculate/<uuid:job_id>", InsightViewSet.as_view({"get": "calculation"})),
-    path("ai/chat/<uuid:chat_id>/summarize", InsightViewSet.as_view({"post": "summarize"})),
-    path("ai/tags", InsightViewSet.as_view({"get": "client_tags", "post": "create_tag"})),
+    path("ai/chat/summary/calculate", ChatAnalysisViewSet.as_view({"post": "calculate"})),
+    path(
+        "ai/chat/summary/calculate/<uuid:job_id>",
+        ChatAnalysisViewSet.as_view({"get": "calculation"}),
+    ),
+    path("ai/chat/<uuid:chat_id>/summarize", ChatAnalysisViewSet.as_view({"post": "summarize"})),
+    path("ai/tags", TagViewSet.as_view({"get": "client_tags", "post": "create_tag"})),
     path(
         "ai/tags/<int:tag_id>",
-        InsightViewSet.as_view({"put": "update_tag", "delete": "delete_tag"}),
+        TagViewSet.as_view({"put": "update_tag", "delete": "delete_tag"}),
     ),
-    path("ai/tags/<int:tag_id>/merge", InsightViewSet.as_view({"post": "merge_tag"})),
+    path("ai/tags/<int:tag_id>/merge", TagViewSet.as_view({"post": "merge_tag"})),
     path("ai/chat/<uuid:chat_id>/tags", chat_tags),
-    path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
-    path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
-    path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyze_sentiment"})),
-    path("ai/chat/<uuid:chat_id>/rewrite", InsightViewSet.as_view({"post": "rewrite"})),
-    path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
-    path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
+    path("ai/chat/<uuid:chat_id>/tags/auto", TagViewSet.as_view({"post": "auto_tag"})),
+    path("ai/chat/<uuid:chat_id>/tags/auto-temp", TagViewSet.as_view({"post": "propose_tags"})),
+    path(
+        "ai/chat/<uuid:chat_id>/sentiment",
+        ChatAnalysisViewSet.as_view({"post": "analyze_sentiment"}),
+    ),
+    path("ai/chat/<uuid:chat_id>/rewrite", LanguageTaskViewSet.as_view({"post": "rewrite"})),
+    path("ai/chat/<uuid:chat_id>/feedback", FeedbackViewSet.as_view({"post": "rate"})),
+    path("ai/chat/feedbacks", FeedbackViewSet.as_view({"get": "ratings"})),
     # AI / chat: the live feed
     path("ai/chat/events", FeedViewSet.as_view({"get": "stream"})),
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
@@ -165,11 +174,11 @@ urlpatterns = [
     # AI / client: language
     path(
         "ai/client/chat/suggestions/<uuid:chat_id>",
-        ClientLanguageViewSet.as_view({"post": "suggest"}),
+        LanguageTaskViewSet.as_view({"post": "suggest"}),
     ),
-    path("client/translate", ClientLanguageViewSet.as_view({"post": "translate"})),
-    path("ai/translate", ClientLanguageViewSet.as_view({"post": "translate_old"})),
-    path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
+    path("client/translate", LanguageTaskViewSet.as_view({"post": "translate"})),
+    path("ai/translate", LanguageTaskViewSet.as_view({"post": "translate_old"})),
+    path("client/summarize", LanguageTaskViewSet.as_view({"post": "summarize"})),
     # config
     path("config/<int:client_id>/words", automated_messages),
     # messaging (the specification spells its paths this way)

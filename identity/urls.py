@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from identity.views import audit, clients, sign_in_providers, users
+from identity.views import audit, clients, password_reset, sign_in_providers, tokens, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 confirm_registration = clients.ClientViewSet.as_view({"post": "confirm_registration"})
@@ -28,16 +28,22 @@ urlpatterns = [
     path("identity/users/<int:user_id>/disable", users.UserViewSet.as_view({"put": "disable"})),
     path("identity/users/<int:user_id>/reset-password", reset_password),
     path("identity/users/<int:user_id>/role", users.UserViewSet.as_view({"put": "set_role"})),
-    path("identity/token2", users.TokenViewSet.as_view({"post": "create"})),
+    path("identity/token2", tokens.TokenViewSet.as_view({"post": "create"})),
     path("identity/users/me", users.UserViewSet.as_view({"get": "me", "put": "update_me"})),
     path("identity/users/me/password", users.UserViewSet.as_view({"put": "change_password"})),
     path("identity/register-trial", clients.ClientViewSet.as_view({"post": "register_trial"})),
     path("identity/confirm-registration", confirm_registration),
     path("identity/resend-registration", resend_registration),
-    path("identity/forgot-password", users.PasswordResetViewSet.as_view({"post": "request_reset"})),
-    path("identity/verify-reset-token", users.PasswordResetViewSet.as_view({"post": "verify"})),
-    path("identity/reset-password", users.PasswordResetViewSet.as_view({"post": "reset"})),
-    path("identity/revoke", users.TokenViewSet.as_view({"post": "revoke"})),
+    path(
+        "identity/forgot-password",
+        password_reset.PasswordResetViewSet.as_view({"post": "request_reset"}),
+    ),
+    path(
+        "identity/verify-reset-token",
+        password_reset.PasswordResetViewSet.as_view({"post": "verify"}),
+    ),
+    path("identity/reset-password", password_reset.PasswordResetViewSet.as_view({"post": "reset"})),
+    path("identity/revoke", tokens.TokenViewSet.as_view({"post": "revoke"})),
     path("identity/api-keys", clients.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("identity/api-keys/<int:api_key_id>", api_key),
     path("identity/subscription", clients.SubscriptionViewSet.as_view({"get": "retrieve"})),

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
 from bots.schemas.bot import BotStyle, EngagingVisitors, Greeting, Languages
-from bots.schemas.content import Upload
+from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.schemas import (
     MAX_ID,

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
-from bots.schemas.content import (
+from bots.schemas.document import (
     FAILED_CHANGE,
     IS_ANSWERING,
     STAGE,

@@ -17,7 +17,7 @@ from bots.ingest.chunking import embedded
 from bots.ingest.extraction import file_types
 from bots.language.embedding import PACKAGED, EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.schemas.content import DocumentDto
+from bots.schemas.document import DocumentDto
 from bots.services import bots, document_changes, encoders, large_bots, publish_gate
 from chatplatform import jobs
 from webhooks.services import announce

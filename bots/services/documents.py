@@ -27,7 +27,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.schemas.content import ImportantDocumentDto, RefusedFile, SkippedFile
+from bots.schemas.document import ImportantDocumentDto, RefusedFile, SkippedFile
 from bots.services import bots, document_changes, publish_gate
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Prompt
-from bots.schemas.content import PromptDto
+from bots.schemas.prompt import PromptDto
 from bots.services import bots, publish_gate
 from chatplatform.api.errors import NotFound
 from chatplatform.sql import column_names

@@ -12,7 +12,7 @@ from bots.pages.bot import behaviour_forms
 from bots.pages.bot.install_forms import INSTALL
 from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
 from bots.schemas.bot import BotDto, BotStyle
-from bots.schemas.content import PromptDto
+from bots.schemas.prompt import PromptDto
 from bots.schemas.widget import BotBannerDto
 from bots.services.bots import WITH_DEFAULT_FIELD, WRITABLE
 from bots.testing import trained

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bots.schemas.content import Upload
+from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import (
     MAX_ID,

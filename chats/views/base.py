@@ -2,6 +2,9 @@
 
 import uuid
 
+from pydantic import BaseModel
+
+from chatplatform.api.error_schemas import Error
 from chats import models
 from chats.schemas.conversation import Conversation
 from chats.schemas.message import ChatTurn, Message, MessagesResponse
@@ -15,6 +18,9 @@ ChatResponse = Conversation | VisitorConversation
 TurnResponse = ChatTurn | VisitorTurn
 MessageListResponse = MessagesResponse | VisitorMessages
 EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
+
+# For operations that cost credits and need an engine, which may be unavailable.
+PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
 
 
 class ChatsViewSet(TenantViewSet):

@@ -4,7 +4,7 @@ the tag `AI / client` for the export and for deleting documents."""
 import uuid
 from typing import Any
 
-from bots.schemas.content import DeletedCount
+from bots.schemas.document import DeletedCount
 from bots.schemas.widget import KeyBotQuery
 from bots.services import bots, documents
 from chatplatform.api.error_schemas import Error
@@ -16,8 +16,7 @@ from chats.schemas import messaging as messaging_schemas
 from chats.services.data_exchange import exporting, messaging_api
 from chats.services.desk import inbox
 from chats.services.insight import chat_analysis
-from chats.views.base import ChatsViewSet
-from chats.views.chat_analysis import PAID
+from chats.views.base import PAID, ChatsViewSet
 from identity.auth import SECRET_KEY, TenantViewSet
 
 

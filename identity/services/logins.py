@@ -7,8 +7,8 @@ from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import Invalid, NotAuthenticated
 from identity.models import Attempt, AttemptKind, User
-from identity.schemas.users import Body_login_for_access_token2_identity_token2_post as LoginBody
-from identity.schemas.users import TokenResponse
+from identity.schemas.tokens import Body_login_for_access_token2_identity_token2_post as LoginBody
+from identity.schemas.tokens import TokenResponse
 from identity.services import attempts, audit, second_factor, sign_in_providers, tokens
 from identity.services.freezing import ensure_not_frozen
 

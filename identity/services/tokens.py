@@ -20,7 +20,7 @@ from chatplatform.ids import uuid7
 from chatplatform.live import pubsub
 from chatplatform.sql import Columns, fetch_row
 from identity.models import Client, RefreshToken, SiteSession, User
-from identity.schemas.users import TokenResponse
+from identity.schemas.tokens import TokenResponse
 from identity.services import audit, impersonation
 from identity.services.freezing import ensure_not_frozen
 

@@ -13,7 +13,8 @@ from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticat
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
-from identity.schemas.users import OwnUser, TokenResponse
+from identity.schemas.tokens import TokenResponse
+from identity.schemas.users import OwnUser
 from identity.services import attempts, audit, logins, mails, passwords, second_factor, tokens
 from identity.services.picture_hooks import StoredPicture
 

@@ -1,28 +1,14 @@
-"""Operations of the tag `identity`: a client's people, their sign-ins and passwords."""
+"""Operations of the tag `identity`: a client's people."""
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-
-from chatplatform.api.error_schemas import Error
-from chatplatform.api.errors import json_response
-from chatplatform.api.operation import PUBLIC, Form, operation
+from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
-from chatplatform.api.request_context import current_address
-from identity.auth import (
-    ADMIN,
-    BEARER,
-    BEARER_ANY_ROLE,
-    BEARER_OR_TOKEN_IN_FORM,
-    TenantViewSet,
-    bearer_token,
-)
+from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, TenantViewSet
 from identity.models import User
 from identity.schemas import users as user_schemas
-from identity.services import logins, passwords, tokens, users
-
-LoginBody = user_schemas.Body_login_for_access_token2_identity_token2_post
-LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/form-data"))
+from identity.schemas.tokens import TokenResponse
+from identity.services import users
 
 
 class UserViewSet(TenantViewSet):
@@ -38,7 +24,7 @@ class UserViewSet(TenantViewSet):
         return user_schemas.UserDto.from_row(users.update_own(self.user, body))
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
-    def change_password(self, body: user_schemas.OwnPassword) -> user_schemas.TokenResponse:
+    def change_password(self, body: user_schemas.OwnPassword) -> TokenResponse:
         """Change your password. All your sign-ins end, including this one: continue with the tokens
         in the response, which lack `mcp:write`. You are notified by mail.
 
@@ -104,72 +90,3 @@ class UserViewSet(TenantViewSet):
         """
         user = users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
         return user_schemas.UserDto.from_row(user)
-
-
-class TokenViewSet(TenantViewSet):
-    @operation(
-        "identity",
-        "Login For Access Token2",
-        access=PUBLIC,
-        body=LOGIN_FORM,
-        returns=user_schemas.TokenResponse,
-        also={401: Error, 429: Error},
-        gives_credentials=True,
-    )
-    def create(self, body: LoginBody) -> HttpResponse:
-        """Sign in with email address and password, or exchange a refresh token.
-
-        401 `invalid_grant` if the password, the refresh token or the code of the second factor is
-        wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
-        missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
-        in 15 minutes with an account from one IP address, or 100 from one IP address: 429 with
-        `Retry-After`, even if the password is right. 503 `client_frozen` while the company is
-        being moved.
-        """
-        response = logins.grant(body, address=current_address())
-        return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
-
-    @operation(
-        "identity", "Revoke Token", access=BEARER_OR_TOKEN_IN_FORM, status=204,
-        body=Form(user_schemas.RevokeTokenRequest, ("application/x-www-form-urlencoded",)),
-        body_is_optional=True,
-    )  # fmt: skip
-    def revoke(self, request: HttpRequest, body: user_schemas.RevokeTokenRequest) -> None:
-        """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
-
-        With the form of RFC 7009, end the sign-in of its `token`, an access or refresh token; the
-        header `Authorization` is not needed then. Another person's token changes nothing.
-        """
-        tokens.revoke(body.token or bearer_token(request), by=self.user)
-
-
-class PasswordResetViewSet(TenantViewSet):
-    @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
-    def request_reset(self, body: user_schemas.ForgotPasswordRequest) -> None:
-        """Mail a link to choose a new password, if the address has an account.
-
-        The response is the same if it has none. The link works once, for an hour, and makes links
-        older than ten minutes invalid. At most 5 requests an hour for an
-        email address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
-        """
-        passwords.request_reset(email=body.email, address=current_address())
-
-    @operation(
-        "identity", "Verify Reset Token", access=PUBLIC, status=204, also={400: None, 429: None}
-    )
-    def verify(self, body: user_schemas.VerifyResetTokenRequest) -> None:
-        """Check whether a link still works; 400 `reset_token_invalid` if it does not.
-
-        After 6 wrong tokens in 15 minutes from one IP address: 429, and even a right token becomes
-        invalid.
-        """
-        passwords.check_reset(token=body.token, address=current_address())
-
-    @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
-    def reset(self, body: user_schemas.ResetPasswordRequest) -> None:
-        """Set the password of the person to whom a link was mailed. They are signed out everywhere.
-
-        400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
-        limit of *Verify Reset Token*. 503 `client_frozen` while the company is being moved.
-        """
-        passwords.use_reset(token=body.token, password=body.new_password, address=current_address())

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from bots.forms import BotForm, languages_of, zone_of
 from bots.language import phrasebook
 from bots.models import Prompt, SampleQuestion
-from bots.schemas.content import PromptDto
+from bots.schemas.prompt import PromptDto
 from bots.schemas.widget import MAX_QUESTIONS, SampleQuestionDto, SampleQuestions
 from bots.services import prompt_versions, welcome
 from chatplatform.form_fields import TextsField, language_choices, language_name

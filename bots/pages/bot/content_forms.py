@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.pages.bot import content_warnings
-from bots.schemas.content import ImportantDocumentDto
+from bots.schemas.document import ImportantDocumentDto
 from bots.schemas.web_url import WebUrlDto
 from bots.schemas.written import QuestionAnswerDto, TextDto
 from bots.services import document_changes, documents, web_urls, written_sources

@@ -15,8 +15,8 @@ from django.db import transaction
 
 from bots.models import Bot, Document, DocumentStatus
 from bots.schemas.bot import BotDto
-from bots.schemas.content import PromptDto
 from bots.schemas.procedure import Procedures
+from bots.schemas.prompt import PromptDto
 from bots.services import (
     bots,
     document_embedding,

@@ -1,96 +1,21 @@
-"""Request and response shapes of a bot's instructions and documents."""
+"""Request and response shapes of a bot's documents."""
 
 from typing import Annotated, Any, Literal
 
 from django.conf import settings
 from pydantic import Field, WithJsonSchema
 
-from bots.models import Document, DocumentStage, DocumentStatus, Prompt
+from bots.models import Document, DocumentStage, DocumentStatus
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import (
-    MAX_ID,
-    NOT_BLANK,
-    Language,
-    Moment,
-    Shape,
-    Text,
-    example,
-    read_only,
-    without_default,
-)
+from chatplatform.api.schemas import MAX_ID, Moment, Shape, example, without_default
 
 # A file in a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
+
 # The sources of a Document, with crawled pages distinguished from files.
 ShownSource = Literal["file", "web_page", "text", "question_answer"]
+
 DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
-
-
-class PromptDto(Shape):
-    """One version of a bot's instructions."""
-
-    model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
-
-    id: int | None = read_only("The version's id.")
-    version: int | None = read_only("Number of the version, from 1.")
-    content: Text = Field(
-        min_length=1,
-        max_length=20_000,
-        pattern=NOT_BLANK,
-        description="The instructions, at most 20,000 characters.",
-    )
-    tone: Text | None = Field(
-        None,
-        max_length=50,
-        description="The tone of the bot's replies, such as `friendly` or `formal`. Passed to the"
-        " language model; null: no tone is requested.",
-    )
-    language: Language | None = Field(
-        None,
-        description="The language that the instructions are written in, as a BCP 47 code. Passed to"
-        " the language model; null: unknown. Replies are in the customer's language.",
-    )
-    model: Text | None = Field(
-        None,
-        max_length=100,
-        description="The language model to use, by its name on the model's server; null: the"
-        " configured one.",
-    )
-    temperature: float | None = Field(
-        None,
-        ge=0,
-        le=2,
-        description="The model's randomness, 0..2; null: 0 or, with OpenAI's server, the model's"
-        " default.",
-    )
-    is_current: bool | None = read_only("Whether the bot uses this version.")
-    created_by: int | None = read_only(
-        "The id of the person who saved this version; null: the person was deleted.",
-    )
-    created_at: Moment | None = read_only("When this version was saved.")
-
-    @classmethod
-    def from_row(cls, prompt: Prompt) -> "PromptDto":
-        return cls.copy_from(
-            prompt,
-            tone=prompt.tone or None,
-            language=prompt.language or None,
-            model=prompt.model or None,
-            created_by=prompt.created_by_id,
-        )
-
-
-class PromptVersion(Shape):
-    """Query parameter that selects a version of the instructions."""
-
-    version: int | None = Field(
-        None, ge=1, le=2_147_483_647,
-        description="The number of the version to return; the current one if left out.",
-    )  # fmt: skip
-
-
-class PromptVersionsResponse(ListPage[PromptDto]):
-    """One page of the list of versions, newest first."""
 
 
 # The specification defines this name.
@@ -122,11 +47,13 @@ STAGE = (
     "The current step of training or, if it failed, the last one: `waiting` in the queue,"
     " `reading` the text, encoding `passages`, encoding `sentences`, or `complete`."
 )
+
 IS_ANSWERING = (
     "Whether the bot currently answers from this text: it has been read (stage `passages` or"
     " later), is not held back, and is valid now. Stays true while it is trained again. Before the"
     " stage `sentences`, the bot finds it only by its words."
 )
+
 FAILED_CHANGE = (
     "A text whose training `failed` is never tested: change it again, or discard it with *Discard"
     " Document Change*."

@@ -1,0 +1,94 @@
+"""AI / client: suggestions, translation, summaries of texts; AI / chat: rewriting."""
+
+import uuid
+from datetime import UTC, datetime
+
+from chatplatform.api.operation import Deprecated, operation
+from chats.schemas import insight as insight_schemas
+from chats.services.insight import language_tasks
+from chats.views.base import PAID, ChatsViewSet
+from identity.auth import BEARER, BEARER_OR_SECRET_KEY, SECRET_KEY
+
+OLD_TRANSLATE = Deprecated(
+    since=datetime(2026, 11, 1, tzinfo=UTC),
+    sunset=datetime(2027, 11, 1, tzinfo=UTC),
+    successor="/client/translate",
+)
+
+
+class LanguageTaskViewSet(ChatsViewSet):
+    @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
+    def rewrite(
+        self, chat_id: uuid.UUID, body: insight_schemas.RewriteRequest
+    ) -> insight_schemas.RewrittenText:
+        """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
+
+        The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
+        `engine_unavailable` if the model fails, or if its text is in another language than yours
+        (for `translated`, than the conversation) or has other figures, links or addresses.
+        """
+        return language_tasks.rewrite(self._chat(chat_id), body)
+
+    @operation(
+        "AI / client",
+        "Generate intelligent reply suggestions for chat conversation",
+        access=BEARER_OR_SECRET_KEY,
+        body_is_optional=True,
+        also=PAID,
+        waits=True,
+    )
+    def suggest(
+        self, chat_id: uuid.UUID, body: insight_schemas.SuggestionRequest
+    ) -> insight_schemas.ReplySuggestions:
+        """Suggest replies to the customer's open question, for an agent to choose from.
+
+        A model writes them from the bot's documents, and its tokens are charged; without a model,
+        they are quotations from the documents and cost 1 credit. If no question is open, there are
+        no suggestions and nothing is charged.
+        """
+        return language_tasks.suggest(self._chat(chat_id), body)
+
+    @operation(
+        "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY,
+        also={**PAID, 404: None},
+        waits=True,
+    )  # fmt: skip
+    def translate(
+        self, body: insight_schemas.TranslationRequest
+    ) -> insight_schemas.TranslationResponse:
+        """Translate a text; the model's tokens are charged. Needs a model: 503
+        `engine_not_configured` without one."""
+        return language_tasks.translate(self.client, body)
+
+    @operation(
+        "AI / client",
+        "AI translation API",
+        access=SECRET_KEY,
+        also={**PAID, 404: None},
+        deprecated=OLD_TRANSLATE,
+        waits=True,
+    )
+    def translate_old(
+        self, body: insight_schemas.TranslationRequest
+    ) -> insight_schemas.TranslationResponse:
+        """Translate a text. Use POST /client/translate instead, which does the same; both need a
+        model: 503 `engine_not_configured` without one."""
+        return language_tasks.translate(self.client, body)
+
+    @operation(
+        "AI / client",
+        "Intelligent content summarization with AI",
+        access=SECRET_KEY,
+        also=PAID,
+        waits=True,
+    )
+    def summarize(
+        self, body: insight_schemas.SummarizeRequest
+    ) -> insight_schemas.SummarizeResponse:
+        """Summarize a text or messages.
+
+        A model's tokens are charged. Without a model, the summary costs 1 credit and is an extract:
+        the first sentences of a text; of messages, the first request, the last two messages and the
+        open questions.
+        """
+        return language_tasks.summarize(self.client, body)

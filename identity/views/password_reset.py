@@ -1,0 +1,43 @@
+"""Operations of the tag `identity`: choosing a new password by a mailed link."""
+
+from chatplatform.api.operation import PUBLIC, operation
+from chatplatform.api.request_context import current_address
+from identity.auth import TenantViewSet
+from identity.schemas.password_reset import (
+    ForgotPasswordRequest,
+    ResetPasswordRequest,
+    VerifyResetTokenRequest,
+)
+from identity.services import passwords
+
+
+class PasswordResetViewSet(TenantViewSet):
+    @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
+    def request_reset(self, body: ForgotPasswordRequest) -> None:
+        """Mail a link to choose a new password, if the address has an account.
+
+        The response is the same if it has none. The link works once, for an hour, and makes links
+        older than ten minutes invalid. At most 5 requests an hour for an
+        email address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
+        """
+        passwords.request_reset(email=body.email, address=current_address())
+
+    @operation(
+        "identity", "Verify Reset Token", access=PUBLIC, status=204, also={400: None, 429: None}
+    )
+    def verify(self, body: VerifyResetTokenRequest) -> None:
+        """Check whether a link still works; 400 `reset_token_invalid` if it does not.
+
+        After 6 wrong tokens in 15 minutes from one IP address: 429, and even a right token becomes
+        invalid.
+        """
+        passwords.check_reset(token=body.token, address=current_address())
+
+    @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
+    def reset(self, body: ResetPasswordRequest) -> None:
+        """Set the password of the person to whom a link was mailed. They are signed out everywhere.
+
+        400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
+        limit of *Verify Reset Token*. 503 `client_frozen` while the company is being moved.
+        """
+        passwords.use_reset(token=body.token, password=body.new_password, address=current_address())
