@@ -275,7 +275,8 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
             (
                 q,
                 bool(
-                    intents.small_talk(q, language=code) or intents.answer_to_more(q, language=code)
+                    intents.small_talk(q, language=code)
+                    or intents.anything_else_answer(q, language=code)
                 ),
             )
             for q in talk

@@ -53,7 +53,7 @@ _MAX_RELATED = 500
 COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
-class NoSuchList(ApiError):
+class InvalidListFilters(ApiError):
     detail = gettext_noop("This link has filters that don't work here. Open the list again.")
 
 
@@ -214,11 +214,11 @@ class LookupsMixin(ModelAdmin):
         """The list for a query string; 400 if the string is too long, or a filter or the page is
         invalid."""
         if len(request.META["QUERY_STRING"]) > MAX_QUERY_CHARS:
-            raise NoSuchList
+            raise InvalidListFilters
         try:
             return super().get_changelist_instance(request)
         except (DisallowedModelAdminLookup, IncorrectLookupParameters, DataError) as exc:
-            raise NoSuchList from exc
+            raise InvalidListFilters from exc
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         columns, parameters = self._lookups

@@ -171,7 +171,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "chatplatform.api.middleware.AdminOnly",
+    "chatplatform.api.middleware.AdminMiddleware",
     "chatplatform.api.middleware.PageRateLimit",
 ]
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
@@ -397,7 +397,7 @@ if DEVELOPMENT:
     STATIC_ROOT = None
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
-# These checks do not find the admin's middleware inside chatplatform.api.middleware.AdminOnly.
+# These checks do not find the middleware inside chatplatform.api.middleware.AdminMiddleware.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
 # The maximum number of bytes in a body or file, and of files in an upload or message.
@@ -412,7 +412,7 @@ PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-FILE_UPLOAD_HANDLERS = ["chatplatform.web.uploads.KeepUnnamedFiles"]
+FILE_UPLOAD_HANDLERS = ["chatplatform.web.uploads.UnnamedFileHandler"]
 # The maximum number of bytes in a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 

@@ -33,7 +33,7 @@ from chatplatform.crypto import EncryptedTextField
 
 FORMAT = 1
 MANIFEST, SEALED = "manifest.json", "sealed"
-_READ_AT_ONCE = 1_000
+_FETCH_SIZE = 1_000
 _NONCE_BYTES = 12
 _MIN_PASSPHRASE = 16
 _CHUNK = 1 << 20
@@ -176,7 +176,7 @@ def read_rows(rows: models.QuerySet[Any]) -> Iterator[Row]:
     statement, values = rows.order_by("pk").values(*columns).query.sql_with_params()
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"SELECT to_jsonb(r)::text FROM ({statement}) r", values)
-        while lines := cursor.fetchmany(_READ_AT_ONCE):
+        while lines := cursor.fetchmany(_FETCH_SIZE):
             for (line,) in lines:
                 yield json.loads(line)
 

@@ -15,9 +15,9 @@ from webhooks.services import feed_order
 
 # Other processes cache a key and its client for a second, and a request that they admit begins its
 # transaction at once.
-ADMITTED_FOR = timedelta(seconds=2)
+ADMISSION_LIFETIME = timedelta(seconds=2)
 # Longer than any call of a model.
-_CALL_LASTS = timedelta(minutes=2)
+_CALL_TIMEOUT = timedelta(minutes=2)
 _OLDER_TRANSACTIONS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend'
@@ -28,7 +28,7 @@ WHERE datname = current_database() AND backend_type = 'client backend'
 def under_way(client: Client) -> Iterator[str]:
     """A short description of each kind of work of a frozen client that has not ended yet."""
     assert client.frozen_at
-    admitted_until = client.frozen_at + ADMITTED_FOR
+    admitted_until = client.frozen_at + ADMISSION_LIFETIME
     if timezone.now() < admitted_until:
         yield "requests that were admitted just before"
     if older := fetch_row(_OLDER_TRANSACTIONS, [admitted_until])[0]:
@@ -40,7 +40,7 @@ def under_way(client: Client) -> Iterator[str]:
     sent = Delivery.objects.filter(client=client, lease_token__isnull=False, due_at__gt=now)
     yield from _counted(sent, "deliveries that are being sent")
     called = CreditEntry.objects.filter(
-        client=client, is_open=True, job_id=None, created_at__gt=now - _CALL_LASTS
+        client=client, is_open=True, job_id=None, created_at__gt=now - _CALL_TIMEOUT
     )
     yield from _counted(called, "calls of a model")
     feed_order.number_events(client.pk)

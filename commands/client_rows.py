@@ -19,7 +19,7 @@ from identity.models import Client, User
 
 Rows = models.QuerySet[Any]
 
-NOT_OF_A_CLIENT = {
+INSTALLATION_MODELS = {
     "auth.Permission": "the site's rights follow from roles",
     "auth.Group": "the site's rights follow from roles",
     "contenttypes.ContentType": "names of models",
@@ -31,7 +31,7 @@ NOT_OF_A_CLIENT = {
     "identity.Attempt": "hashes of accounts and addresses, for some minutes",
 }
 # Rows that stay behind when a client moves to another cell.
-NOT_CARRIED = {
+EXCLUDED_MODELS = {
     "admin.LogEntry": "the site writes the audit log instead",
     "chatplatform.FairShare": "whose turn it is in the queues of the old cell",
     "chatplatform.IdempotentResponse": "its key is a hash over ids that are given anew",
@@ -78,7 +78,7 @@ def carried(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
         if model._meta.label == "chatplatform.Job":
             finished = [JobState.DONE, JobState.CANCELLED]
             yield model, rows.exclude(state__in=finished)
-        elif model._meta.label not in NOT_CARRIED:
+        elif model._meta.label not in EXCLUDED_MODELS:
             yield model, rows
     yield from zip((InboundCallback, InboundItem), callbacks(client), strict=True)
 

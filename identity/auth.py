@@ -76,7 +76,7 @@ class Principal:
         key_and_address = f"{self.key.pk}:{counted_address(address)}"
         if self.visitor_id is not None and not costs_credits:
             visitor_limit = scaled(rate_limits.VISITOR, factor)
-            address_limit = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), key_quota.amount)
+            address_limit = min(scaled(rate_limits.ADDRESS_VISITORS, factor), key_quota.amount)
             return (
                 Quota("visitor", str(self), visitor_limit),
                 Quota("address_visitors", key_and_address, address_limit),

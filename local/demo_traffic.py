@@ -22,7 +22,7 @@ from local.parts import ROOT, data_dir_of
 SCRIPT: dict[str, Any] = json.loads(
     (ROOT / "commands" / "samples" / "chats.json").read_text(encoding="utf-8")
 )
-AT_ONCE = 4  # customers who write at the same time
+CONCURRENT_CUSTOMERS = 4  # customers who write at the same time
 PAUSE_SECS = 6.0  # between two customers, on average
 TYPING_SECS = (2.0, 7.0)
 AGENT_SECS = (5.0, 15.0)
@@ -144,11 +144,11 @@ def run(environ: Mapping[str, str]) -> int:
     _say("make demo", f"customers write to {shop.origin}; watch it at {shop.origin}/admin/")
     visits: list[Future[None]] = []
     number = 0
-    with ThreadPoolExecutor(AT_ONCE) as customers:
+    with ThreadPoolExecutor(CONCURRENT_CUSTOMERS) as customers:
         try:
             while time.monotonic() < ends_at:
                 visits = [item for item in visits if not _has_ended(item)]
-                if len(visits) < AT_ONCE:
+                if len(visits) < CONCURRENT_CUSTOMERS:
                     visits.append(customers.submit(visit, shop, number))
                     number += 1
                 shop.wait(PAUSE_SECS / 2, PAUSE_SECS * 1.5)

@@ -41,7 +41,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
     is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     host = environ.get("HOST") or "127.0.0.1"
     if is_development and not is_loopback(host):
-        _ensure_meant(environ, host)
+        _refuse_debug_on_network(environ, host)
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(data_dir_of(environ))
@@ -58,7 +58,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _ensure_meant(environ: Mapping[str, str], host: str) -> None:
+def _refuse_debug_on_network(environ: Mapping[str, str], host: str) -> None:
     if environ.get("DEBUG_ON_NETWORK", "").lower() not in TRUE:
         raise ServerError(
             f"HOST={host} would open a platform with DEBUG to the network, where anybody may"

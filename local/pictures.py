@@ -136,7 +136,7 @@ def demo(folder: Path) -> Iterator[str]:
         )  # fmt: skip
         try:
             origin = f"http://127.0.0.1:{port}"
-            if not wait_until(lambda: _has_rested(origin), secs=START_SECS):
+            if not wait_until(lambda: _is_idle(origin), secs=START_SECS):
                 raise ServerError(f"The platform was not ready after {START_SECS} s.")
             yield origin
         finally:
@@ -144,7 +144,7 @@ def demo(folder: Path) -> Iterator[str]:
             platform.wait(60)
 
 
-def _has_rested(origin: str) -> bool:
+def _is_idle(origin: str) -> bool:
     """Whether the platform is running and no job is waiting."""
     try:
         with urllib.request.urlopen(f"{origin}/health", timeout=30) as reply:  # noqa: S310

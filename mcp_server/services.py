@@ -21,7 +21,7 @@ from identity.auth import Principal
 
 _CONVERTERS = {"int": "integer", "uuid": "string", "slug": "string", "str": "string"}
 # The headers of a request to `/mcp` that are not passed on to the operation.
-_NOT_PASSED_ON = (
+_DROPPED_HEADERS = (
     f"HTTP_{HEADER.upper().replace('-', '_')}",
     "HTTP_ACCEPT",
     CAN_WAIT,
@@ -148,7 +148,9 @@ def _request(
     request: HttpRequest, method: str, path: str, query: Mapping[str, Any], body: bytes
 ) -> HttpRequest:
     """A request for another path with the headers of this one, and so from the same caller."""
-    passed_on = {name: value for name, value in request.META.items() if name not in _NOT_PASSED_ON}
+    passed_on = {
+        name: value for name, value in request.META.items() if name not in _DROPPED_HEADERS
+    }
     return WSGIRequest(
         {
             **passed_on,

@@ -43,7 +43,7 @@ from chatplatform.observing import tracing
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 # The number of tokens assumed for a picture or a minute of a recording if the server reports none.
-TOKENS_OF_MEDIA = 1_000
+TOKENS_PER_MEDIA_FILE = 1_000
 # If the server reports more prompt or completion tokens than this for one request, this many are
 # charged: the report must be wrong.
 MAX_TOKENS = 2_000_000
@@ -53,7 +53,7 @@ _PATH = "/chat/completions"
 # the opening tag.
 _THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 # Matches what may be the beginning of such a tag at the end of a piece of text.
-_TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
+_PARTIAL_TAG = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 
 
 class OpenAICompatible:
@@ -481,7 +481,7 @@ class _Draft:
         Raises EngineUnavailable if a thought follows the beginning of the answer.
         """
         text = self.begun_tag + piece
-        begun = _TAG_BEGUN.search(text)
+        begun = _PARTIAL_TAG.search(text)
         self.begun_tag = begun[0] if begun else ""
         answer, start = "", 0
         for tag in _THOUGHTS.finditer(text):
@@ -550,7 +550,7 @@ def _characters(content: str | list[dict[str, Any]]) -> int:
     """The length of a message in characters; a picture counts as 4,000 characters."""
     if isinstance(content, str):
         return len(content)
-    return sum(len(part.get("text", "")) or 4 * TOKENS_OF_MEDIA for part in content)
+    return sum(len(part.get("text", "")) or 4 * TOKENS_PER_MEDIA_FILE for part in content)
 
 
 def _transcription_usage(reported: Any) -> Usage:
@@ -565,6 +565,8 @@ def _transcription_usage(reported: Any) -> Usage:
         return Usage(min(max(prompt, 0), MAX_TOKENS), min(max(completion, 0), MAX_TOKENS))
     seconds = reported.get("seconds")
     # A server's JSON may contain NaN and Infinity.
-    is_valid = isinstance(seconds, (int, float)) and 0 < seconds < 60 * MAX_TOKENS / TOKENS_OF_MEDIA
+    is_valid = (
+        isinstance(seconds, (int, float)) and 0 < seconds < 60 * MAX_TOKENS / TOKENS_PER_MEDIA_FILE
+    )
     minutes = -(-seconds // 60) if is_valid else 1
-    return Usage(int(minutes) * TOKENS_OF_MEDIA, 0)
+    return Usage(int(minutes) * TOKENS_PER_MEDIA_FILE, 0)

@@ -17,9 +17,9 @@ _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # Matches a possible abbreviation or ordinal number; it is one if a lower-case letter follows.
 _LONG = language_data.pattern("sentences", "long_abbreviations")
-_MAYBE_ABBREVIATION = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
+_POSSIBLE_ABBREVIATION = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
-_BEFORE_A_FIGURE = re.compile(
+_FIGURE_ABBREVIATION = re.compile(
     rf"\b{language_data.pattern('sentences', 'before_figures')}\.[ \t]*\Z", re.IGNORECASE
 )
 _FIGURE = re.compile(r"[ \t]*\d")
@@ -79,8 +79,8 @@ def _ends_in_abbreviation(before: str, piece: str) -> bool:
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)
-        or (_MAYBE_ABBREVIATION.search(tail) and _SMALL_LETTER.match(piece))
-        or (_BEFORE_A_FIGURE.search(tail) and _FIGURE.match(piece))
+        or (_POSSIBLE_ABBREVIATION.search(tail) and _SMALL_LETTER.match(piece))
+        or (_FIGURE_ABBREVIATION.search(tail) and _FIGURE.match(piece))
     )
 
 

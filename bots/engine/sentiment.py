@@ -17,7 +17,7 @@ from bots.language.embedding import Vectors
 from chatplatform.call_once import call_once
 
 # Scores nearer to 0 are neutral.
-NEUTRAL_BELOW = 0.3
+MIN_POLARITY = 0.3
 # The penalty of the ridge regression.
 _PENALTY = 0.5
 _EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
@@ -56,7 +56,7 @@ def analyze(texts: Sequence[str]) -> SentimentAnalysis:
 
 def _to_sentiment(score: float) -> Sentiment:
     score = round(max(-1.0, min(1.0, score)), 3)
-    if abs(score) < NEUTRAL_BELOW:
+    if abs(score) < MIN_POLARITY:
         return Sentiment("neutral", score)
     return Sentiment("positive" if score > 0 else "negative", score)
 

@@ -27,14 +27,14 @@ _OTHER_CITATION = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
-_SAYS_NOTHING = "The answer says nothing."
+_EMPTY_ANSWER = "The answer says nothing."
 # This many characters tell whether a sentence has ended: they contain its punctuation and citations
 # and the beginning of the next sentence.
 _END_CHARS = 200
 # The first character of what may be a new sentence, with the character before it.
 _BEGINNING = re.compile(r"[\s。！？”’」』\])】］]\S")
 # The last characters of headings and questions, which need no citation.
-_ENDS_WITHOUT_STATEMENT = (":", "?", "？", "*")
+_NO_CITATION_ENDINGS = (":", "?", "？", "*")
 
 
 class StreamingGuardrail:
@@ -64,7 +64,7 @@ class StreamingGuardrail:
         self._has_own_citation = self.has_added_citation = False
         self.is_refusal = False
         # Why the answer so far must be rejected without asking the judge; empty if it need not be.
-        self.rejection_reason = _SAYS_NOTHING
+        self.rejection_reason = _EMPTY_ANSWER
 
     @property
     def lacks_citation(self) -> bool:
@@ -85,7 +85,7 @@ class StreamingGuardrail:
         if self.text != "".join(self._waiting):
             return False
         language = phrasebook.base_of(self._question.language)
-        return detection.is_surely_other(CITATION.sub(" ", self.text), language)
+        return detection.is_certainly_other(CITATION.sub(" ", self.text), language)
 
     @property
     def is_full(self) -> bool:
@@ -152,7 +152,7 @@ class StreamingGuardrail:
         statement = CITATION.sub(" ", sentence)
         if self.results is None and phrasebook.reports_action(statement):
             self.doubts.append(statement.strip())
-        if self.rejection_reason == _SAYS_NOTHING and _WORD.search(statement):
+        if self.rejection_reason == _EMPTY_ANSWER and _WORD.search(statement):
             self.rejection_reason = ""
         self.text += sentence
         if self._repeats(sentence):
@@ -173,7 +173,7 @@ class StreamingGuardrail:
         A statement that no snippet supports is doubtful. Headings and questions are skipped.
         """
         for position, sentence in enumerate(self._waiting):
-            if sentence.strip().endswith(_ENDS_WITHOUT_STATEMENT):
+            if sentence.strip().endswith(_NO_CITATION_ENDINGS):
                 continue
             if number := self._supporting_snippet(sentence):
                 self._waiting[position] = self._with_citation(sentence, number)

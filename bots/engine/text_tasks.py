@@ -290,7 +290,7 @@ def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     if to not in detection.LANGUAGES:
         return True
     target = detection.recognize(draft.text, expected=(to,))
-    return target != source and not detection.is_surely_other(draft.text, to)
+    return target != source and not detection.is_certainly_other(draft.text, to)
 
 
 def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
@@ -323,7 +323,7 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
 def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
     """Whether the draft is in the language of the text, as far as both can be recognized."""
     language = detection.recognize(text)
-    return language is None or not detection.is_surely_other(draft.text, language)
+    return language is None or not detection.is_certainly_other(draft.text, language)
 
 
 def _is_prose(text: str, language: str | None) -> bool:

@@ -40,7 +40,7 @@ class Finished:
     status: int
 
     @property
-    def ran_out_of_time(self) -> bool:
+    def timed_out(self) -> bool:
         """Whether the child process was killed because it reached its limit of CPU time."""
         return self.status == -signal.SIGXCPU
 

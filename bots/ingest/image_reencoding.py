@@ -69,7 +69,7 @@ def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
 def _parse_output(finished: child_process.Finished) -> Picture:
     head, _, data = finished.output.partition(b"\n")
     if not head:
-        raise ImageError("timeout" if finished.ran_out_of_time else "too_large")
+        raise ImageError("timeout" if finished.timed_out else "too_large")
     if len(data) > MAX_STORED_BYTES:
         raise ImageError("too_large")
     result: dict[str, Any] = json.loads(head)
@@ -81,7 +81,7 @@ def _parse_output(finished: child_process.Finished) -> Picture:
 # --- in the child process -----------------------------------------------------------------------
 
 
-def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
+def reencode_in_process(data: bytes, largest_side: int = 0) -> Picture:
     """Like `reencode`, but in this process."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - in the child process
 
@@ -118,7 +118,7 @@ def _main(path: str, largest_side: str) -> None:
     child_process.limit_resources(_MEMORY_MB, _SECONDS)
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
-            picture = reencode_here(file.read(), int(largest_side))
+            picture = reencode_in_process(file.read(), int(largest_side))
     except ImageError as error:
         child_process.print_and_exit(json.dumps({"code": error.code}).encode())
         return

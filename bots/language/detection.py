@@ -13,7 +13,7 @@ from chatplatform.call_once import call_once
 LANGUAGES = list(language_data.LEXICONS)
 MIN_WORDS = 3
 # The minimum probability of a language: in general, and if the language is expected.
-SURE_FROM, EXPECTED_FROM = 0.6, 0.2
+MIN_PROBABILITY, MIN_EXPECTED_PROBABILITY = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
@@ -22,7 +22,7 @@ _MIN_CHINESE = 12
 # The minimum number of words for a certain guess, except in scripts without capitals.
 _MIN_SURE_WORDS = 5
 # Pairs of languages that are easily mistaken for each other.
-_ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
+_CONFUSABLE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 
 # Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
@@ -83,7 +83,7 @@ def recognize(text: str, *, expected: Sequence[str] = ()) -> str | None:
     return guess(text).among(expected)
 
 
-def is_surely_other(text: str, language: str) -> bool:
+def is_certainly_other(text: str, language: str) -> bool:
     """Whether a text is certainly not in `language`, a code such as "vi".
 
     The language of a text of few words is certain only in scripts without capitals.
@@ -93,7 +93,7 @@ def is_surely_other(text: str, language: str) -> bool:
     found, words = recognize(text, expected=(language,)), text.split()
     count = sum(any(map(str.isalpha, word)) for word in words)  # figures do not show a language
     is_long = count >= _MIN_SURE_WORDS or has_dense_words(words)
-    return found not in {None, language} and {found, language} not in _ALIKE and is_long
+    return found not in {None, language} and {found, language} not in _CONFUSABLE and is_long
 
 
 def has_dense_words(words: Iterable[str]) -> bool:
@@ -121,10 +121,10 @@ def _guessed(text: str) -> Guess:
     if len(words) < MIN_WORDS and not is_cyrillic:
         return Guess()
     ranked = _ranked(text)
-    likely = tuple(code for code, share in ranked.items() if share >= EXPECTED_FROM)
+    likely = tuple(code for code, share in ranked.items() if share >= MIN_EXPECTED_PROBABILITY)
     best, share = next(iter(ranked.items()))
     # A text in Cyrillic letters must be Russian or Ukrainian, so the likelier one is assumed.
-    return Guess(likely, best if share >= SURE_FROM or is_cyrillic else None)
+    return Guess(likely, best if share >= MIN_PROBABILITY or is_cyrillic else None)
 
 
 def _ranked(text: str) -> dict[str, float]:

@@ -20,9 +20,9 @@ class Intent:
     # The kind of small talk, if the last text is nothing else.
     small_talk: SmallTalk | None
     asks_for_person: bool
-    # What `answer_to_more()` and `is_satisfied()` return for the last text, if it is the only
-    # question; otherwise None and False. `is_satisfied` is False whenever `answer_to_more` is None.
-    answer_to_more: SmallTalk | None
+    # What `anything_else_answer()` and `is_satisfied()` return for the last text, if it is the only
+    # question; otherwise None and False. `is_satisfied` is False whenever the other is None.
+    anything_else_answer: SmallTalk | None
     is_satisfied: bool
 
 
@@ -31,12 +31,12 @@ def intent_of(texts: Sequence[str], *, language: str) -> Intent:
     questions = tuple(text for text in texts if not small_talk(text))
     kind = small_talk(texts[-1], language=language) if texts else None
     is_last_alone = len(questions) == 1 and kind is None
-    meant = answer_to_more(texts[-1], language=language) if is_last_alone else None
+    meant = anything_else_answer(texts[-1], language=language) if is_last_alone else None
     return Intent(
         questions,
         kind,
         asks_for_person=any(map(asks_for_person, texts)),
-        answer_to_more=meant,
+        anything_else_answer=meant,
         is_satisfied=meant is not None and is_satisfied(texts[-1], language=language),
     )
 
@@ -71,7 +71,7 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
     return spelt.pop() if len(spelt) == 1 else None
 
 
-def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
+def anything_else_answer(text: str, *, language: str) -> SmallTalk | None:
     """The meaning of a reply to "Is there anything else?".
 
     A mere yes counts as a greeting, so that the bot asks what it can do; a no or an "ok" counts as

@@ -15,7 +15,7 @@ UNSPACED = re.compile(
 _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 # No language puts more combining marks on one letter.
 _MAX_MARKS = 30
-_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
+_EXCESSIVE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
 _Form = Literal["NFC", "NFD", "NFKC"]
 
 
@@ -27,7 +27,7 @@ def normalize(form: _Form, text: str) -> str:
     """
     if text.isascii():
         return text
-    ordered = unicodedata.normalize(form, _MAYBE_MARKS.sub(_with_fewer_marks, text))  # noqa: TID251
+    ordered = unicodedata.normalize(form, _EXCESSIVE_MARKS.sub(_with_fewer_marks, text))  # noqa: TID251
     return ordered[: 2 * len(text) + 40] if form == "NFKC" else ordered
 
 

@@ -45,7 +45,7 @@ _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
 _UNSPACED = frozenset(language_data.by_language("writing", "unspaced"))
 # Below this code point are Latin, Greek, Cyrillic, Hebrew and Arabic, whose marks may be left out
 # when typing. In the scripts above it, such as Devanagari and Thai, marks are vowels and are kept.
-_FIRST_AFTER_ARABIC = 0x0700
+_VOWEL_MARKS_START = 0x0700
 _LETTERS = str.maketrans(
     {"đ": "d", "ł": "l", "ı": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا", "ـ": "",
      "’": "'", "ʼ": "'", "`": "'", "´": "'"}
@@ -63,7 +63,7 @@ _MAX_LEAD = 14
 _SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
 # Makes the preceding character an emoji.
 _VARIATION_SELECTOR_16 = "\ufe0f"
-_AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
+_ANSWER_PADDING = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _without_accents(text: str) -> str:
     base = ""
     for letter in normalize("NFD", text):
         category = unicodedata.category(letter)
-        if category == "Mn" and base < chr(_FIRST_AFTER_ARABIC):
+        if category == "Mn" and base < chr(_VOWEL_MARKS_START):
             continue
         if category[0] != "M":
             base = letter
@@ -239,7 +239,7 @@ class Phrasebook:
         pieces = pieces[begin:]
         end = self._longest(self._tail, [pieces[-count:] for count in _counts(pieces)])
         kept = pieces[: len(pieces) - end]
-        return ("" if self._is_unspaced else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
+        return ("" if self._is_unspaced else " ").join(kept).strip(_ANSWER_PADDING), begin > 0
 
     def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
         """The number of pieces of the longest part that as a whole matches the pattern; 0 if there
@@ -292,7 +292,7 @@ class Phrasebook:
         """Words of small talk in this language that are not international."""
         phrases = (phrase for name in _KINDS for phrase in self._hears[name])
         words = (word for phrase in phrases for word in plain(phrase).split())
-        return frozenset(words) - _words_used_everywhere()
+        return frozenset(words) - _international_words()
 
     @cached_property
     def _sentence_words(self) -> frozenset[str]:
@@ -481,7 +481,7 @@ def all_books() -> dict[str, Phrasebook]:
 
 
 @call_once
-def _words_used_everywhere() -> frozenset[str]:
+def _international_words() -> frozenset[str]:
     phrases = (phrase for part in language_data.INTERNATIONAL["hears"].values() for phrase in part)
     return frozenset(word for phrase in phrases for word in plain(phrase).split())
 
@@ -492,7 +492,7 @@ def languages_of(text: str) -> list[str]:
     A message of international words such as "ok" and "hello" has none.
     """
     normalized = NormalizedText.of(text)
-    if normalized.words <= _words_used_everywhere():
+    if normalized.words <= _international_words():
         return []
     by_word, by_person = _codes_by_hint()
     # Scripts without spaces have no words to look up, so their languages are tried for every text

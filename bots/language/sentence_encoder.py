@@ -35,7 +35,7 @@ _BEGIN, _END, _UNKNOWN = 0, 2, 3
 _SPACE = "\u2581"
 # The length of the longest token, in characters.
 _TOKEN_LETTERS = 16
-_HASHED_AT_ONCE = 10_000
+_HASH_BATCH = 10_000
 _FNV_PRIME = np.uint64(1099511628211)
 
 Array = NDArray[Any]
@@ -108,7 +108,7 @@ class _Tokenizer:
     def __init__(self, file: _ModelFile) -> None:
         self._replacements = file.replacements
         self._unknown_score = float(file.scores.min()) - 10
-        firsts = range(0, len(file.scores), _HASHED_AT_ONCE)
+        firsts = range(0, len(file.scores), _HASH_BATCH)
         hashes = np.concatenate([_hashes(file, first) for first in firsts])
         order = np.argsort(hashes)
         self._ids = order[order != _UNKNOWN].astype(np.int32)
@@ -156,7 +156,7 @@ class _Tokenizer:
 def _hashes(file: _ModelFile, first: int) -> Array:
     """The hashes of up to 10,000 tokens from index `first`; hashing all at once would take 30 MB
     more."""
-    bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
+    bounds = file.starts[first : first + _HASH_BATCH + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has exactly one byte that is not a continuation byte of UTF-8.
     letters_before = np.append(0, np.cumsum((encoded & 0xC0) != 0x80))

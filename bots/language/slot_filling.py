@@ -39,7 +39,7 @@ _MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
 _MAX_NAME_WORDS = 8
 # The maximum number of words around an email address or phone number that the bot has not asked
 # for, if no words introduce it.
-_MAX_BESIDE = 2
+_MAX_SURROUNDING_WORDS = 2
 # If there are more words around a requested value, the message also says something else.
 _MAX_SENTENCE = 8
 # The kinds of answers in ascending order; if several messages answer, the highest kind counts.
@@ -64,11 +64,11 @@ _NUMBER = re.compile(r"[-−]?[0-9]+(?:[., '\u00a0\u202f][0-9]{3})*(?:[.,][0-9]+
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?[./-]\s?(\d{1,2})\s?[./-]\s?(\d{4})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\d{1,2})(?!\d)")
 # Languages that write 1,234.5; all others write 1.234,5.
-_POINT_IS_DECIMAL = frozenset(language_data.by_language("writing", "decimal_point"))
+_DECIMAL_POINT_LANGUAGES = frozenset(language_data.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 # Thai dates have years of the Buddhist era, which are 543 higher. Years from 2400 on count as years
 # of the Buddhist era.
-_BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
+_BUDDHIST_ERA, _BUDDHIST_ERA_START = 543, 2400
 # Korean counts as unspaced too, because its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
 
@@ -121,7 +121,7 @@ def extract(
             values.setdefault(asked["name"], reading.value)
         kind = max(kind, reading.kind, key=_PRIORITY.index)
         others = [field for field in fields if field["name"] not in values]
-        unasked, is_alone = read_unasked(others, text, language=language)
+        unasked, is_alone = read_unprompted(others, text, language=language)
         values |= unasked
         is_whole = is_alone or (is_given and reading.has_nothing_else)
         has_nothing_else = has_nothing_else and is_whole
@@ -139,7 +139,7 @@ def read(
     asks = asks_something(text, language=language)
     value = _find(field, _in_ascii_digits(text), book, country=country, asks=asks)
     if field["type"] == "text" and value and not is_asked_again:
-        value = None if _says_something_else(field, text, value, book) else value
+        value = None if _is_off_topic(field, text, value, book) else value
     if value is not None and problem(field, value, country=country) is None:
         beside = _size(text) - _size(str(value))
         return SlotAnswer(
@@ -155,7 +155,7 @@ def read(
     return SlotAnswer("wrong")
 
 
-def read_unasked(
+def read_unprompted(
     fields: Sequence[Field], text: str, *, language: str
 ) -> tuple[dict[str, str], bool]:
     """The email address and phone number that a message clearly gives.
@@ -220,7 +220,7 @@ def _text_answer(field: Field, text: str, book: Phrasebook) -> str | None:
     return bare if is_short and any(letter.isalnum() for letter in bare) else None
 
 
-def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) -> bool:
+def _is_off_topic(field: Field, text: str, value: str, book: Phrasebook) -> bool:
     """Whether a possible answer to a text field is about something else, such as a parcel."""
     is_long = len(value.split()) > _MAX_NAME_WORDS and not any(map(str.isdecimal, value))
     if is_long or book.is_sentence(value):
@@ -269,7 +269,7 @@ def _number(text: str, language: str) -> float | int | None:
     if written is None:
         return None
     written = re.sub(r"[ '\u00a0\u202f]", "", written.replace("−", "-"))
-    decimal = "." if language in _POINT_IS_DECIMAL else ","
+    decimal = "." if language in _DECIMAL_POINT_LANGUAGES else ","
     marks = [mark for mark in written if mark in ".,"]
     if len(marks) == 1 and not re.search(r"[.,]\d{3}$", written):
         decimal = marks[0]
@@ -305,7 +305,7 @@ def _date(text: str, language: str) -> str | None:
 
 
 def _iso(year: int, month: int, day: int) -> str | None:
-    if year >= _BUDDHIST_FROM:
+    if year >= _BUDDHIST_ERA_START:
         year -= _BUDDHIST_ERA
     try:
         return date(year, month, day).isoformat()
@@ -351,10 +351,10 @@ def _contact_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None
     _, is_introduced = book.answer_in(f"{_last_part(before)} x")
     beside = _size(before) + _size(after)
     asks = bool(_QUESTION_MARK.search(sentence))
-    if not is_introduced and (asks or beside > _MAX_BESIDE):
+    if not is_introduced and (asks or beside > _MAX_SURROUNDING_WORDS):
         return None
     has_nothing_else = not _size(after) or book.is_polite(after)
-    return kind, value, has_nothing_else and (is_introduced or beside <= _MAX_BESIDE)
+    return kind, value, has_nothing_else and (is_introduced or beside <= _MAX_SURROUNDING_WORDS)
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -32,13 +32,13 @@ _COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
 # How far another passage may score below the best sentence and still be cited, or even quoted. If
 # only quoted passages were cited, 1 to 4 more questions in 100 would lack the right source
 # (`bench/answer_quality.py`).
-_NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
+_CITATION_MARGIN, _SECOND_QUOTE_MARGIN = 0.35, 0.08
 # How far a sentence of an important document may score below the best and still be the answer. A
 # correction and the text that it corrects differ by less; texts on two topics differ by more.
-_WINS_BY_IMPORTANCE = 0.25
+_IMPORTANCE_MARGIN = 0.25
 
 # How far a sentence may score below the best one and still be quoted with it.
-_LIKE_THE_BEST = 0.12
+_QUOTE_MARGIN = 0.12
 
 # Matches bullets and table bars around a line.
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
@@ -147,7 +147,7 @@ def extract(
     cited = [
         (candidate, _citation(candidate, _positions_like(candidate, candidates)))
         for candidate in ranked
-        if best.score - candidate.score <= _NEARLY_AS_GOOD
+        if best.score - candidate.score <= _CITATION_MARGIN
     ]
     text = _without_repeats(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
     is_foreign = (
@@ -175,8 +175,8 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     for candidate, quote in quotes[1:]:
         gap = best.score - candidate.score
         words += chunking.count_words(quote)
-        is_like = words <= MAX_WORDS and gap <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
-        is_second = gap <= _HARDLY_WORSE and len(quoted) == 1
+        is_like = words <= MAX_WORDS and gap <= _QUOTE_MARGIN and len(quoted) < MAX_QUOTES
+        is_second = gap <= _SECOND_QUOTE_MARGIN and len(quoted) == 1
         is_quoted = any(candidate.sentence in text for text in quoted)
         if (is_like or is_second) and not is_quoted:
             quoted[quote] = candidate
@@ -239,7 +239,7 @@ def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
     written = [candidate for candidate in ranked if candidate.hit.is_preferred]
     if written:
         return written
-    min_score = ranked[0].score - _WINS_BY_IMPORTANCE
+    min_score = ranked[0].score - _IMPORTANCE_MARGIN
     important = [candidate for candidate in ranked if candidate.passage.is_important]
     return important if important and important[0].score >= min_score else ranked
 
@@ -259,7 +259,7 @@ def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]
         for candidate in candidates
         if candidate.passage.id == best.passage.id
         and candidate.position != best.position
-        and best.score - candidate.score <= _LIKE_THE_BEST
+        and best.score - candidate.score <= _QUOTE_MARGIN
     ]
     return [best.position, *others]
 
@@ -315,11 +315,11 @@ def _is_quotable(passage: IndexedPassage, position: int) -> bool:
     return (
         is_only
         or _is_item(passage.sentences[position])
-        or _says_enough(passage.sentences[position])
+        or _is_long_enough(passage.sentences[position])
     )
 
 
-def _says_enough(text: str) -> bool:
+def _is_long_enough(text: str) -> bool:
     """Whether a text has enough words to be quoted alone.
 
     Scripts without spaces have few words however much they say.
@@ -351,7 +351,7 @@ def _entries(passage: IndexedPassage, positions: list[int]) -> str | None:
     if len(starts) < 2 or all(_STEP.match(lines[start]) for start in starts):
         return None
     # The score of a mere name depends more on the name's length than on the question.
-    if is_of_items and not all(_says_enough(lines[start]) for start in starts):
+    if is_of_items and not all(_is_long_enough(lines[start]) for start in starts):
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
     asked = [_line_of(passage, position) for position in positions]

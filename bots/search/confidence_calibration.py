@@ -23,7 +23,7 @@ _RIDGE = 0.002
 _ROUNDS = 30
 
 
-class _Asked(NamedTuple):
+class _CalibrationExample(NamedTuple):
     """The search result for a question, whether a fact answers it, and whether that fact ranks
     first."""
 
@@ -76,7 +76,7 @@ def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]
 
 def _ask(
     encoder: SearchEncoder, company: dict[str, Any], *among: dict[str, Any]
-) -> Iterator[_Asked]:
+) -> Iterator[_CalibrationExample]:
     """Search for a company's questions in its facts, or in the facts of the companies `among`."""
     facts = [fact for each in among or [company] for fact in each["facts"]]
     index = Index(_passages(encoder, facts), encoder)
@@ -86,7 +86,7 @@ def _ask(
         result = index.search_vector(text, vector, language=language, limit=1)
         best = facts[result.hits[0].passage.id]
         is_right = number is not None and best == company["facts"][number]
-        yield _Asked(result, number is not None, is_right)
+        yield _CalibrationExample(result, number is not None, is_right)
 
 
 def _passages(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedPassage]:
@@ -101,7 +101,7 @@ def _passages(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedPas
     ]  # fmt: skip
 
 
-def _weights(rows: list[_Asked]) -> Weights:
+def _weights(rows: list[_CalibrationExample]) -> Weights:
     """The weights of a logistic regression, found by Newton's method."""
     found = [row.result.features for row in rows]
     features = np.array([[row.nearness, row.coverage, row.above_next] for row in found])

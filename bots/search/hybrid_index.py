@@ -38,10 +38,10 @@ MAX_FACT_WORDS, FACT_PENALTY = 15, 0.022
 # Passages with more words often have several topics. If the question is in another language, a
 # passage's best sentence counts too; its share grows with the length of the passage, up to
 # SENTENCE_SHARE.
-WORDS_OF_ONE_TOPIC = 20
+MAX_TOPIC_WORDS = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest passages in another language whose sentences are compared.
-COMPARED_BY_SENTENCE = 10
+SENTENCE_CANDIDATES = 10
 # The best passages of up to this many important documents, nearest first, are added to the hits.
 MAX_IMPORTANT_HITS = 5
 # How far an important passage may score below the best passage (0..1) and still rank before it.
@@ -56,7 +56,7 @@ MIN_WORD_COVER = 0.6
 # Added to the score of a table row whose amount fits the question.
 ROW_BONUS = 0.35
 # At this confidence or above, a passage in another language is likely to answer.
-LIKELY_FOREIGN = 0.4
+MIN_FOREIGN_CONFIDENCE = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
 _PRICE = tuple(language_data.by_language("amounts", "price").values())
@@ -222,7 +222,7 @@ class _Pair(NamedTuple):
         about = words.intersection(tokens(passage.text, language="en")) | named
         return cls(words, about, named if passage.language != "de" else frozenset())
 
-    def is_about_something_else(self, asked: frozenset[str], named: frozenset[str]) -> bool:
+    def is_off_topic(self, asked: frozenset[str], named: frozenset[str]) -> bool:
         """Whether a question with the words `asked` and the names `named` is about something else.
 
         It is if both questions contain names but none in common, or if they differ in exactly one
@@ -447,7 +447,7 @@ class Index:
         own = (
             None if vector is None else self._encoder.without_common_part(vector, language=language)
         )
-        others = self._pairs_about_something_else(question)
+        others = self._off_topic_pairs(question)
         written = self._answers.get(same_question_key(question))
         left_out = set[int]()
         if leave_out:
@@ -507,7 +507,7 @@ class Index:
             )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
-        for number in foreign[np.argsort(-own_near[foreign])[:COMPARED_BY_SENTENCE]].tolist():
+        for number in foreign[np.argsort(-own_near[foreign])[:SENTENCE_CANDIDATES]].tolist():
             passage = self.passages[number]
             is_long = bool(_sentence_share(passage))
             vectors = passage.sentence_vectors if is_long else passage.vector[np.newaxis]
@@ -546,12 +546,12 @@ class Index:
             return self._folded
         return self._words
 
-    def _pairs_about_something_else(self, question: str) -> list[int]:
+    def _off_topic_pairs(self, question: str) -> list[int]:
         """The indexes of answers about something else: dogs if the question is about cats."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)
-        return [n for n, pair in self._pairs.items() if pair.is_about_something_else(asked, named)]
+        return [n for n, pair in self._pairs.items() if pair.is_off_topic(asked, named)]
 
     def _find(
         self, words: WordIndex, question: str, near: _Near, language: str, others: list[int]
@@ -697,9 +697,9 @@ class Index:
 
 def _sentence_share(passage: IndexedPassage) -> float:
     """The weight of a passage's best sentence; 0 for a short passage."""
-    words = max(chunking.count_words(passage.text), WORDS_OF_ONE_TOPIC)
+    words = max(chunking.count_words(passage.text), MAX_TOPIC_WORDS)
     has_sentences = passage.sentence_vectors.size > 0
-    return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
+    return SENTENCE_SHARE * (1 - MAX_TOPIC_WORDS / words) if has_sentences else 0.0
 
 
 def _same_language_nearness(

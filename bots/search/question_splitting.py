@@ -19,7 +19,7 @@ _OWN_COVER = 0.5
 # A passage found for topic and follow-up must also cover this share of the topic's words. If no
 # passage covers both, and the follow-up only points at its topic ("may they come to breakfast?"), a
 # passage found for the follow-up alone must cover this share of the follow-up's words.
-_SOME_COVER = 0.1
+_MIN_COVER = 0.1
 # The maximum number of passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
 
@@ -135,11 +135,11 @@ def _found(
     else:
         # Words that repeat the topic don't count as the follow-up's own.
         filtered = _about(both, own - _own_words(topic) or own, min_share=_OWN_COVER)
-        filtered = _about(filtered, _own_words(topic), min_share=_SOME_COVER)
+        filtered = _about(filtered, _own_words(topic), min_share=_MIN_COVER)
     if not filtered.hits and _is_open(text):
         # The confidence can't tell a new topic ("And the pool?") from a follow-up, and is high for
         # any passage about returns if "when do I return it?" is asked. So words must be covered.
-        min_share = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
+        min_share = _OWN_COVER if _OPENER.match(text) else _MIN_COVER
         filtered = _about(alone.result, own, min_share=min_share)
     elif not filtered.hits:
         filtered = alone.result
@@ -152,7 +152,7 @@ def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
 
     A passage in another language shares no words with the question, so words can't decide.
     """
-    is_agreed = bool(both.hits) and alone.reaches(hybrid_index.LIKELY_FOREIGN)
+    is_agreed = bool(both.hits) and alone.reaches(hybrid_index.MIN_FOREIGN_CONFIDENCE)
     is_agreed = is_agreed and both.hits[0].passage.id == alone.hits[0].passage.id
     return both if is_agreed else replace(both, hits=())
 

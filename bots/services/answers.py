@@ -33,7 +33,7 @@ from bots.language import intents
 from bots.models import Approval, Bot, Prompt
 from bots.search import question_splitting
 from bots.search.answer_extraction import Citation
-from bots.search.hybrid_index import LIKELY_FOREIGN, Hit, SearchResult
+from bots.search.hybrid_index import MIN_FOREIGN_CONFIDENCE, Hit, SearchResult
 from bots.search.question_splitting import Part
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -43,7 +43,7 @@ from bots.services.procedures import ParsedProcedure
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
 # The minimum confidence for asking a model, unless the client's threshold is lower. If the passages
-# are not in the question's language, it is `LIKELY_FOREIGN`. See docs/models.md.
+# are not in the question's language, it is `MIN_FOREIGN_CONFIDENCE`. See docs/models.md.
 MODEL_THRESHOLD = 0.15
 # The maximum numbers of passages per question: for a model, which chooses among them, and for
 # quoting.
@@ -313,7 +313,7 @@ def _passes(part: Part, request: AnswerRequest) -> bool:
     if not _has_model(request):
         return part.passes(request.threshold)
     for result in filter(None, (part.result, part.alone)):
-        enough = LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+        enough = MIN_FOREIGN_CONFIDENCE if result.features.is_cross_language else MODEL_THRESHOLD
         if result.reaches(min(request.threshold, enough)):
             return True
     return False
@@ -401,7 +401,7 @@ def _compose(
 
 def _quote(question: Question, trace: Trace, listener: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
-    if intents.answer_to_more(question.text, language=question.language):
+    if intents.anything_else_answer(question.text, language=question.language):
         # A mere "yes", "no" or "ok" asks nothing, but any sentence with that word would be quoted.
         return Unanswered("nothing_to_quote", trace)
     engine = ExtractiveEngine()

@@ -109,7 +109,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
     )
 
 
-def why_no_functions(client: Client, bot: Bot) -> str | None:
+def missing_function_setting(client: Client, bot: Bot) -> str | None:
     """A sentence that says which setting function calling needs; None if the bot's engine can call
     functions."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:

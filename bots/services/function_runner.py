@@ -369,7 +369,7 @@ def _call_tool(
             listed = session.tools()
             versions = {tool.name: mcp_servers.version_of(tool) for tool in listed}
             if versions.get(function.tool) != function.tool_version:
-                mcp_servers.keep_listing(server, listed)
+                mcp_servers.store_listing(server, listed)
                 _record(call, CallStatus.REFUSED, error=CHANGED_TOOL)
                 return
             is_sent = True

@@ -24,7 +24,7 @@ def describe(bot: Bot) -> FunctionCallingConfigDTO:
     return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
         [FunctionDTO.from_row(row, sorted(secret_headers(row))) for row in rows],
-        unavailable_reason=engines.why_no_functions(bot.client, bot),
+        unavailable_reason=engines.missing_function_setting(bot.client, bot),
     )
 
 

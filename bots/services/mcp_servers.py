@@ -92,7 +92,7 @@ def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> Mcp
         _check_name(row, list_for_bot(bot).exclude(pk=row.pk))
         row.save(update_fields=["name", "url", "token", "is_enabled"])
         if listed is not None:
-            keep_listing(row, listed)
+            store_listing(row, listed)
         changes = body.model_dump(include={"name", "url", "is_enabled"}, exclude_unset=True)
         replaced = body.token is not None
         bots.record(bot, "mcp_server.updated", by=by, token_replaced=replaced, **changes)
@@ -106,7 +106,7 @@ def refresh(bot: Bot, server_id: Any) -> McpServer:
     listed = _listed(row)
     with transaction.atomic():
         bots.lock(bot)
-        keep_listing(get(bot, server_id), listed)
+        store_listing(get(bot, server_id), listed)
     return get(bot, server_id)
 
 
@@ -119,7 +119,7 @@ def delete(bot: Bot, server_id: Any, *, by: User) -> None:
         row.delete()
 
 
-def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
+def store_listing(row: McpServer, listed: list[McpTool]) -> None:
     """Store the tools that a server offers now, and mark the functions whose tools have changed."""
     _apply_listing(row, listed)
     McpServer.objects.filter(pk=row.pk).update(tools=row.tools, listed_at=row.listed_at)

@@ -24,9 +24,9 @@ MAX_BYTES = 300_000_000
 # An index takes this many bytes of memory per character of text and per passage, in addition to its
 # vectors (measured by bench/index_memory.py).
 _BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
-# A model reads ALWAYS_READ passages for each question of a message, and further passages while all
-# together have at most MAX_READ_WORDS words, divided equally among the questions.
-ALWAYS_READ, MAX_READ_WORDS = 5, 420
+# A model reads MIN_READ_PASSAGES passages for each question of a message, and further passages
+# while all together have at most MAX_READ_WORDS words, divided equally among the questions.
+MIN_READ_PASSAGES, MAX_READ_WORDS = 5, 420
 
 
 AnyIndex = Index | LargeIndex
@@ -137,7 +137,7 @@ def find(
     topics: Sequence[str],
     threshold: float,
     index: AnyIndex | None = None,
-    limit: int = ALWAYS_READ,
+    limit: int = MIN_READ_PASSAGES,
 ) -> tuple[Part, ...]:
     """Search for each question of a message; `topics`: earlier questions, latest first.
 
@@ -183,7 +183,7 @@ def _read(hits: Sequence[Hit], max_words: int) -> Iterator[Hit]:
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.passage.text)
-        if rank < ALWAYS_READ or words <= max_words or hit.passage.is_important:
+        if rank < MIN_READ_PASSAGES or words <= max_words or hit.passage.is_important:
             yield hit
 
 

@@ -168,7 +168,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         known_words.is_word,
     )},
     **{item: _in_english(item) for item in (
-        intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_satisfied,
+        intents.small_talk, intents.yes_or_no, intents.anything_else_answer, intents.is_satisfied,
         rule_based_summary.has_nothing_to_answer, normalization.tokens, slot_filling.asks_something,
     )},
     procedures.fill: lambda text: procedures.fill(text, {"order": text}),
@@ -208,7 +208,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         text, [(SOURCE, "vi")], [SOURCE], language="en"
     ),
     embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
-    detection.is_surely_other: lambda text: detection.is_surely_other(text, "en"),
+    detection.is_certainly_other: lambda text: detection.is_certainly_other(text, "en"),
     prompting.language_request: lambda text: prompting.language_request(text, "en"),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),

@@ -56,6 +56,6 @@ def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.Monke
 
 
 def test_a_list_of_names_and_figures_is_surely_in_no_other_language():
-    assert detection.is_surely_other("Vorrei un cappuccino e un latte macchiato.", "de")
+    assert detection.is_certainly_other("Vorrei un cappuccino e un latte macchiato.", "de")
     names = "Cappuccino 3,20 €, Latte Macchiato 3,80 €, Espresso 2,40 €"
-    assert not detection.is_surely_other(names, "de")
+    assert not detection.is_certainly_other(names, "de")

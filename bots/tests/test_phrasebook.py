@@ -74,12 +74,12 @@ def test_yes_and_no_are_understood_in_their_language(code):
 @pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_what_is_said_when_asked_for_anything_else_is_understood(code):
     for text in texts(code, "yes"):
-        assert intents.answer_to_more(text, language=code) is not None, text
+        assert intents.anything_else_answer(text, language=code) is not None, text
     for text in texts(code, "no"):
-        assert intents.answer_to_more(text, language=code) == "goodbye", text
-    assert intents.answer_to_more("👍", language=code) == "goodbye"
+        assert intents.anything_else_answer(text, language=code) == "goodbye", text
+    assert intents.anything_else_answer("👍", language=code) == "goodbye"
     for text in ORDINARY.get(code, []):
-        assert intents.answer_to_more(text, language=code) is None, text
+        assert intents.anything_else_answer(text, language=code) is None, text
 
 
 @pytest.mark.parametrize("code", sorted(ORDINARY))

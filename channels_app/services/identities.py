@@ -94,7 +94,7 @@ def lock(connection: ChannelConnection, item: FromCustomer) -> None:
         locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
 
 
-def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
+def store_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
     """Store the ids of an item for its customer, and return whether the customer's ids changed.
 
     If the two ids are in different rows, the rows are merged. An item from before the customer's
@@ -115,7 +115,7 @@ def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
     return True
 
 
-def keep_phone(identity: CustomerIdentity, phone: str) -> None:
+def store_phone(identity: CustomerIdentity, phone: str) -> None:
     """Store the phone number that a customer shared, unless the customer has one already."""
     if phone and not identity.customer.phone:
         Customer.objects.filter(pk=identity.customer_id, phone="").update(phone=phone)

@@ -169,10 +169,10 @@ def _receive(
     found = identities.find(connection, item)
     profile = customer if isinstance(customer, Profile) else None
     identity = found or _new_identity(connection, item, profile, name=item.customer_name)
-    if identities.keep_ids(identity, item) or not found:
+    if identities.store_ids(identity, item) or not found:
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
-    identities.keep_phone(identity, item.phone)
+    identities.store_phone(identity, item.phone)
     chat = _current_chat(connection, identity)
     is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)

@@ -59,7 +59,7 @@ _MAX_HOLD = timedelta(minutes=1)
 ATTEMPTS, _FIRST_PARKED_WAIT, _MAX_PARKED_WAIT = 10, timedelta(minutes=10), timedelta(days=1)
 _BATCH_KEY, _PARKED_KEY = "inbound:", "inbound-item:"
 # An item without a job gets one when it has waited this long.
-_WITHOUT_JOB = timedelta(minutes=2)
+_ORPHAN_AGE = timedelta(minutes=2)
 
 
 # --- storing arriving items ---------------------------------------------------------------------
@@ -404,7 +404,7 @@ def _ignore_blocked(row: InboundItem, item: Item, connection: ChannelConnection)
         if is_mine and isinstance(item, FromCustomer):
             identities.lock(connection, item)
             if identity := identities.find(connection, item):
-                identities.keep_ids(identity, item)
+                identities.store_ids(identity, item)
     return bool(is_mine)
 
 
@@ -479,7 +479,7 @@ def enqueue_forgotten() -> None:
     def has_job(key: Any) -> Exists:
         return Exists(unfinished.filter(ordering_key=key))
 
-    rows = _waiting(callback__received_at__lt=timezone.now() - _WITHOUT_JOB)
+    rows = _waiting(callback__received_at__lt=timezone.now() - _ORPHAN_AGE)
     batch_key = Concat(Value(_BATCH_KEY), Cast(OuterRef("connection_id"), TextField()))
     rest = rows.filter(is_parked=False).exclude(has_job(OuterRef("customer_key")))
     rest = rest.exclude(Q(is_batched=True) & has_job(batch_key))

@@ -117,7 +117,7 @@ def _drop_slash(request: HttpRequest) -> None:
         request.path_info = path.rstrip("/") or "/"
 
 
-class AdminOnly(Middleware):
+class AdminMiddleware(Middleware):
     """Runs `ADMIN_MIDDLEWARE`, such as sessions and CSRF protection, for the admin site only."""
 
     def __init__(self, get_response: GetResponse) -> None:

@@ -287,7 +287,7 @@ def _within_bulkhead(
     if view.caller:
         caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
-        caps = {declared.name: outgoing_call_limits.OF_CLIENT}
+        caps = {declared.name: outgoing_call_limits.CLIENT_THREADS}
     with outgoing_call_limits.OUTGOING_CALLS.admit(caps):
         return _once(view, http, declared, act)
 

@@ -16,7 +16,7 @@ from chatplatform.api.bulkhead import Bulkhead
 # The number of waiting threads per process. Each costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
 # The maximum number of threads for the requests of one client: a quarter.
-OF_CLIENT = 8
+CLIENT_THREADS = 8
 # Once this many threads are busy, each client may occupy only one.
 SHARED = 16
 # One thread stays free to return 429.
@@ -27,7 +27,7 @@ _EVERY, _POST = "every", "post"
 
 def caps_of_client(client_id: int | None) -> dict[str, int]:
     """The cap of a client for `OUTGOING_CALLS`; None stands for all of the platform's staff."""
-    return {f"client:{client_id}": OF_CLIENT}
+    return {f"client:{client_id}": CLIENT_THREADS}
 
 
 def always_calls_out(view: Any) -> Any:

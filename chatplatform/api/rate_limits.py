@@ -30,14 +30,14 @@ PUBLIC_KEY_AND_ADDRESS = 300
 # A known visitor's requests per minute that cause no reply, such as polls for a reply (12 a
 # minute). They are counted per visitor because an office's visitors share one address.
 VISITOR = 120
-VISITORS_AT_ADDRESS = 1_500
+ADDRESS_VISITORS = 1_500
 PUBLIC_KEY = 6_000
 SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
 # Requests per minute for the site's pages, counted separately from requests to the API. A page
 # that shows running work reloads every few seconds; the desk uses the API.
-PERSONS_PAGES = 600
+PERSON_PAGES = 600
 ADDRESS_PAGES = 1_200
 # A visitor's requests per minute that may cause a reply.
 VISITORS_REPLIES = 20
@@ -54,7 +54,7 @@ ADDRESS_BYTES = 1_000_000_000
 NEWCOMERS = 20
 ADDRESS_REPLIES = 60
 # The names of quotas that apply to callers with a key.
-OF_KEYS = {
+KEY_QUOTAS = {
     "key",
     "page",
     "visitor",
@@ -144,7 +144,7 @@ def of_page(request: HttpRequest) -> tuple[Quota, ...]:
         address = counted_address(current_address())
         return (Quota("pages", address, scaled(ADDRESS_PAGES)),)
     factor = reader.client.rate_limit_factor if reader.client else 1
-    return (Quota("pages", f"user:{reader.pk}", scaled(PERSONS_PAGES, factor)),)
+    return (Quota("pages", f"user:{reader.pk}", scaled(PERSON_PAGES, factor)),)
 
 
 def counted_address(address: str) -> str:
@@ -165,11 +165,11 @@ def count(quotas: Sequence[Quota]) -> RateLimitResult:
     return RateLimitResult(statuses or _count_locally(quotas))
 
 
-def give_back(quotas: Sequence[Quota]) -> None:
+def undo_count(quotas: Sequence[Quota]) -> None:
     """Undo the count of a request that failed. While Valkey is unavailable, the request stays
     counted."""
     if quotas:
-        _in_valkey(lambda client: _windows().give_back(client, quotas), None)
+        _in_valkey(lambda client: _windows().undo_count(client, quotas), None)
 
 
 # Counts a request against each quota, or against none if one is exceeded: otherwise one visitor's
@@ -226,7 +226,7 @@ class _Windows(RedisStorage):
             rows = client.eval(_COUNT, len(keys), *keys, *figures)
         return [_status_of(quota, *row[:5]) for quota, row in zip(quotas, rows, strict=True)]
 
-    def give_back(self, client: redis.Redis, quotas: Sequence[Quota]) -> None:
+    def undo_count(self, client: redis.Redis, quotas: Sequence[Quota]) -> None:
         with client.pipeline(transaction=False) as pipeline:
             for quota in quotas:
                 pipeline.eval(_GIVE_BACK, 1, self._keys(quota)[1], quota.cost)

@@ -41,17 +41,17 @@ CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
 # The maximum number of times that a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, which is
 # over an hour in total.
-WAITS_FOR_FILES = 66
+MAX_FILE_STORE_WAITS = 66
 # A job is requeued if its lease ended this long ago: its process hangs, or has crashed and a
 # connection pooler still holds its lock.
-HANGS_FOR = timedelta(minutes=10)
+HANG_TIMEOUT = timedelta(minutes=10)
 # A job becomes dead after this many processes in a row have crashed while they ran it. Two crashes
 # may be chance: a host out of memory, somebody's `kill`. A process runs at most one job with two
 # crashes (a constraint of the table), so the third crash points to that job.
 DEATHS = 3
 # The jobs of a crashed process restart this many seconds apart, and four times as far apart after
 # a second crash: if they restarted together, one of them could crash the others again.
-SECONDS_APART = 0.5
+RESTART_SPACING_SECONDS = 0.5
 # How long a job with two crashes waits if this process runs another such job.
 SUSPECT_SECONDS = 1.0
 
@@ -332,7 +332,7 @@ def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
         "%s #%s has waited for the store of files %s times: %r",
         lease.name, lease.job_id, waits, error.__cause__ or error,
     )  # fmt: skip
-    if waits >= WAITS_FOR_FILES:
+    if waits >= MAX_FILE_STORE_WAITS:
         _dead_letter(lease, reason, error)
         return
     with transaction.atomic():
@@ -402,7 +402,7 @@ def requeue_lost(job_id: int) -> None:
         job_row = rows.filter(may_be_lost, pk=job_id, state=JobState.RUNNING).first()
         if job_row is None:
             return
-        hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
+        hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANG_TIMEOUT).exists()
         is_gone = worker_locks.is_gone(job_row.lease_holder)
         if not hangs and not is_gone:
             return
@@ -411,7 +411,7 @@ def requeue_lost(job_id: int) -> None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             affected = list(of_process.order_by("pk"))
         for position, row in enumerate(affected):
-            _after_crash(row, wait=position * SECONDS_APART * 4**row.crashes)
+            _after_crash(row, wait=position * RESTART_SPACING_SECONDS * 4**row.crashes)
 
 
 def _after_crash(row: Job, *, wait: float) -> None:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
 # A loop counts as hanging if it has not called `turn` for this long; one SQL statement may take 30
 # seconds.
-HANGS_SECONDS = 60.0
+HANG_TIMEOUT_SECONDS = 60.0
 
 
 class Consumer(consumer.Consumer):
@@ -70,7 +70,7 @@ class Consumer(consumer.Consumer):
 
     def _loop_hangs(self) -> bool:
         stops: list[Stop] = self.controller.loop_stops  # type: ignore[attr-defined]
-        return any(time.monotonic() - stop.turned_at > HANGS_SECONDS for stop in stops)
+        return any(time.monotonic() - stop.turned_at > HANG_TIMEOUT_SECONDS for stop in stops)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         # Celery closes a broken connection twice. After the first time, kombu keeps its default

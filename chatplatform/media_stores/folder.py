@@ -14,7 +14,7 @@ class Folder(FileSystemStorage):
     file_permissions_mode, directory_permissions_mode = 0o600, 0o700
 
     def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
-        for name in self._some_names(folder, start=start, most=most):
+        for name in self._list_names(folder, start=start, most=most):
             try:
                 stat = Path(self.path(f"{folder}/{name}")).lstat()
             except FileNotFoundError:
@@ -23,7 +23,7 @@ class Folder(FileSystemStorage):
             stored_at = datetime.fromtimestamp(max(stat.st_mtime, stat.st_ctime), UTC)
             yield f"{folder}/{name}", stored_at
 
-    def _some_names(self, folder: str, *, start: str, most: int) -> list[str]:
+    def _list_names(self, folder: str, *, start: str, most: int) -> list[str]:
         try:
             with os.scandir(self.path(folder)) as entries:
                 names = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))

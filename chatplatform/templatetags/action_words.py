@@ -122,7 +122,7 @@ ACTIONS = {
 }  # fmt: skip
 
 # Names of columns and filters, and states, as `humanize_code` spells them out; for translation.
-SPELLED = (
+HUMANIZED_CODES = (
     gettext_noop("Action"), gettext_noop("Active"), gettext_noop("Answered"),
     gettext_noop("Attempts"), gettext_noop("Bot"), gettext_noop("Channel"),
     gettext_noop("Conversation"), gettext_noop("Count"), gettext_noop("Created"),

@@ -26,7 +26,7 @@ def served(settings, monkeypatch):
     # What is used up stays so for a minute, however long the test takes.
     monkeypatch.setattr(rate_limits, "VISITORS_BURST", 1_000)
     settings.TRUSTED_PROXIES = []
-    monkeypatch.setattr(early_rate_limit, "REMEMBERED_SECONDS", 3_600)
+    monkeypatch.setattr(early_rate_limit, "CACHE_SECONDS", 3_600)
     for key in valkey.shared().scan_iter("LIMITS*"):
         valkey.shared().delete(key)
     served = Served()
@@ -154,5 +154,5 @@ def test_a_limit_that_was_raised_counts_soon(served, page, monkeypatch, settings
         served.ask(page, LANGUAGES)
     settings.RATE_LIMIT_SCALE = 1
     assert served.ask(page, LANGUAGES)[0] == 429
-    monkeypatch.setattr(early_rate_limit, "REMEMBERED_SECONDS", 0)
+    monkeypatch.setattr(early_rate_limit, "CACHE_SECONDS", 0)
     assert served.ask(page, LANGUAGES)[0] == 200

@@ -17,7 +17,7 @@ from chatplatform.web.thread_limits import THREADS
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
     """Each request checks anew."""
-    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0)
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ def test_a_finding_answers_whoever_asks_meanwhile(nobody, db, monkeypatch):
 
     monkeypatch.setattr(health, "CHECKS", (("disk", check),))
     nobody.get("/health")
-    monkeypatch.setattr(health, "KEPT_SECONDS", 600)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 600)
     assert {nobody.get("/health").status_code for _ in range(20)} == {200}
     assert len(asked) == 1
-    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0)
     nobody.get("/health")
     assert len(asked) == 2
 

@@ -201,7 +201,7 @@ def wait_for_files(job, *, times):
 def test_a_job_waits_for_the_store_of_files_for_over_an_hour_and_no_longer(work):
     job, after = add(ordering_key="a", number=1), add(ordering_key="a", number=2)
     work.act = fail(FilesUnavailable())
-    waits = wait_for_files(job, times=leases.WAITS_FOR_FILES)
+    waits = wait_for_files(job, times=leases.MAX_FILE_STORE_WAITS)
     assert [round(wait) for wait in waits[:8]] == [1, 2, 4, 8, 16, 32, 60, 60]
     assert 3_600 < sum(waits) < 2 * 3_600
     assert max(waits) <= 60
@@ -234,7 +234,7 @@ def test_waits_for_the_store_of_files_use_up_no_attempt(work):
 
 
 def test_a_job_that_waited_in_vain_for_the_store_of_files_begins_anew_by_hand(work, monkeypatch):
-    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 2)
+    monkeypatch.setattr(leases, "MAX_FILE_STORE_WAITS", 2)
     job = add()
     work.act = fail(FilesUnavailable())
     wait_for_files(job, times=2)
@@ -247,7 +247,7 @@ def test_a_job_that_waited_in_vain_for_the_store_of_files_begins_anew_by_hand(wo
 
 
 def test_on_dead_gets_the_error_of_the_store_of_files_and_of_nothing_else(monkeypatch):
-    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 0)
+    monkeypatch.setattr(leases, "MAX_FILE_STORE_WAITS", 0)
     errors: list[Exception] = [FilesUnavailable(), GiveUp("no")]
     causes: list[Exception | None] = []
 

@@ -211,7 +211,7 @@ def test_training_waits_for_a_store_that_fails(ann, bot, store):
 
 
 def test_training_says_that_the_store_never_answered(ann, bot, store, monkeypatch):
-    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    monkeypatch.setattr(leases, "MAX_FILE_STORE_WAITS", 1)
     documents = f"/ai/{bot.pk}/train/document"
     upload_document(ann, bot)
     store.mode = "error"
@@ -237,7 +237,7 @@ def test_a_crawl_waits_for_a_store_that_fails(ann, bot, store, site):
 
 
 def test_a_crawl_says_that_the_store_never_answered(ann, bot, store, site, monkeypatch):
-    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    monkeypatch.setattr(leases, "MAX_FILE_STORE_WAITS", 1)
     addresses = f"/ai/{bot.pk}/train/web-url"
     ann.post(addresses, {"url": site.at("/"), "crawl_depth": 1})
     store.mode = "error"
@@ -265,7 +265,7 @@ def test_an_export_waits_for_a_store_that_fails(ann, bot, store, settings):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_export_says_that_the_store_never_answered(ann, bot, store, settings, monkeypatch):
-    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    monkeypatch.setattr(leases, "MAX_FILE_STORE_WAITS", 1)
     path = start_export(ann, bot, settings)
     store.mode = "error"
     try_again(times=2)

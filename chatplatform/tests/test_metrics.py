@@ -94,7 +94,7 @@ def training_may_wait_for_an_hour(port):
         return part["status"], part["detail"]
 
     assert finding(50) == ("ok", "1 job waiting")
-    time.sleep(health.KEPT_SECONDS)
+    time.sleep(health.CACHE_SECONDS)
     status, detail = finding(70)
     assert status == "failed"
     assert detail.startswith("1 train job waiting, the oldest for 420")
@@ -245,7 +245,7 @@ def test_each_host_shows_its_disks_its_clock_and_its_backup(settings, tmp_path):
 
 
 def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, monkeypatch):
-    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0)
 
     def late(**values):
         due = timezone.now() - timedelta(minutes=10)

@@ -396,10 +396,12 @@ def test_every_table_is_a_clients_or_named_with_a_reason():
         for model in apps.get_models(include_auto_created=True)
         if model._meta.managed
     }
-    assert every == of_client | carried | set(client_rows.NOT_OF_A_CLIENT)
-    assert not (of_client | carried) & set(client_rows.NOT_OF_A_CLIENT)
-    assert carried == (every - set(client_rows.NOT_OF_A_CLIENT)) - set(client_rows.NOT_CARRIED)
-    assert set(client_rows.NOT_CARRIED) <= of_client
+    assert every == of_client | carried | set(client_rows.INSTALLATION_MODELS)
+    assert not (of_client | carried) & set(client_rows.INSTALLATION_MODELS)
+    assert carried == (every - set(client_rows.INSTALLATION_MODELS)) - set(
+        client_rows.EXCLUDED_MODELS
+    )
+    assert set(client_rows.EXCLUDED_MODELS) <= of_client
 
 
 # JSON and arrays without an id of ours, or with UUIDs alone.

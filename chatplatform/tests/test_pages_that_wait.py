@@ -14,7 +14,7 @@ from django.test import RequestFactory
 from django.urls import reverse
 
 from bots.models import LanguageModel
-from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THREADS, will_wait
+from chatplatform.api.outgoing_call_limits import CLIENT_THREADS, SHARED, WAITING_THREADS, will_wait
 from chatplatform.testing.web_process import wait_until_idle
 from chatplatform.web.thread_limits import THREADS
 from identity.models import SignInProvider
@@ -149,9 +149,9 @@ def test_a_model_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         headers = signed_in(ann.user) | {"Content-Type": "application/x-www-form-urlencoded"}
         form = {"base_url": row.base_url, "model": "n", "credits_per_1000_tokens": "1"}
         callers = Callers(web_port)
-        for _ in range(OF_CLIENT):
+        for _ in range(CLIENT_THREADS):
             callers.send("POST", path, headers, urlencode(form))
-        model.wait_for(OF_CLIENT)
+        model.wait_for(CLIENT_THREADS)
         assert callers.ask("GET", "/identity/users/me", ann.headers)[0] == 200
         assert callers.ask("POST", path, headers, urlencode(form))[0] == 429
         assert callers.ask("GET", path, headers)[0] == 200, "the form itself calls nobody"
@@ -180,17 +180,17 @@ def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(web_port, 
         def flood(person, *, answered):
             """As many as a client may have at once, of which so many are told to try again."""
             already, called = len(callers.answers), len(model.held)
-            for _ in range(OF_CLIENT):
+            for _ in range(CLIENT_THREADS):
                 callers.send("POST", "/ai/model/test", person.headers)
-            model.wait_for(called + OF_CLIENT - answered)
+            model.wait_for(called + CLIENT_THREADS - answered)
             callers.wait_for_answers(already + answered)
 
         # Two have their share, and half of the threads with it; four used to have them all.
         flood(people[0], answered=0)
         flood(people[1], answered=0)
         assert len(model.held) == SHARED
-        flood(people[2], answered=OF_CLIENT - 1)
-        flood(people[3], answered=OF_CLIENT - 1)
+        flood(people[2], answered=CLIENT_THREADS - 1)
+        flood(people[3], answered=CLIENT_THREADS - 1)
         for number, person in enumerate(people[4:-1], start=SHARED + 3):
             callers.send("POST", "/ai/model/test", person.headers)
             model.wait_for(number)

@@ -114,7 +114,7 @@ def stop_broker(broker):
 def assert_no_heartbeat(broker, process):
     """What hangs touches no file from now on, while its process lives."""
     wait_until(hangs_note(broker).exists)
-    time.sleep(1)  # what had begun; and HANGS_SECONDS
+    time.sleep(1)  # what had begun; and HANG_TIMEOUT_SECONDS
     alive_file(broker).unlink(missing_ok=True)
     time.sleep(
         1.5

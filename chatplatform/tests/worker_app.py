@@ -27,7 +27,7 @@ def _prepare(**_):
 
     from chatplatform.jobs import Queue, job, worker_process  # noqa: PLC0415 - the apps' registry
 
-    worker_process.HANGS_SECONDS = 0.5
+    worker_process.HANG_TIMEOUT_SECONDS = 0.5
     settings.WORKER_LOOPS = {"train": "chatplatform.tests.worker_app.loop"}
     settings.WORKER_WARM_UPS = {"train": "chatplatform.tests.worker_app.warm_up"}
     job("test.work", queue=Queue.TRAIN)(lambda **_: time.sleep(60))

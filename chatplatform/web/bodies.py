@@ -35,7 +35,7 @@ from chatplatform.api.routing import find_operation
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 # A sender slower than this over PATIENCE_SECONDS is cut off.
-SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
+MIN_BYTES_PER_SECOND, PATIENCE_SECONDS = 1_000, 10.0
 # A larger body goes to a temporary file, and only then is the limit of its operation looked up.
 _MAX_BYTES_IN_MEMORY = 1_000_000
 # A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest
@@ -155,7 +155,7 @@ class _Pace:
             raise BodyTimeout
         self._bytes += len(message.get("body", b""))
         if (passed := time.monotonic() - self._begun_at) >= PATIENCE_SECONDS:
-            if self._bytes < passed * SLOWEST_BYTES_A_SECOND and message.get("more_body"):
+            if self._bytes < passed * MIN_BYTES_PER_SECOND and message.get("more_body"):
                 raise BodyTimeout
             self._begun_at, self._bytes = time.monotonic(), 0
         return message

@@ -17,11 +17,11 @@ from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import RATE_LIMIT_RESULT
-from chatplatform.api.rate_limits import OF_KEYS, RateLimitResult
+from chatplatform.api.rate_limits import KEY_QUOTAS, RateLimitResult
 from chatplatform.api.routing import find_operation
 from chatplatform.web.request_metrics import ROUTE
 
-REMEMBERED_SECONDS = 5.0
+CACHE_SECONDS = 5.0
 _MAX_CALLERS = 10_000
 # The request headers on which a refusal depends.
 _CALLER_HEADERS = {
@@ -42,7 +42,7 @@ class _Refusal:
     def repeat(self, sent_id: str) -> HttpResponse | None:
         """The same refusal for another request; None if Django must check again."""
         passed = time.monotonic() - self.made_at
-        allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
+        allowance = self.allowance.later(passed) if passed < CACHE_SECONDS else None
         if allowance is None or allowance.refusal is None:
             return None
         response = early_response(sent_id, allowance.refusal.response)
@@ -65,7 +65,7 @@ class Refusals:
             return
         caller = _caller(scope)
         # A refusal that also depends on a person's quota is not remembered.
-        if caller is None or not {status.quota.name for status in allowance.statuses} <= OF_KEYS:
+        if caller is None or not {status.quota.name for status in allowance.statuses} <= KEY_QUOTAS:
             return
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
         self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal

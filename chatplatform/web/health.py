@@ -41,7 +41,7 @@ STUCK_SECONDS, LONG_STUCK_SECONDS = 120, 3600
 LONG_QUEUES = {Queue.TRAIN, Queue.EXPORT}
 MIN_FREE_BYTES = 100_000_000
 LONGEST_SECONDS = 3  # for all checks together
-KEPT_SECONDS = 2.0  # requests within this time get the same findings
+CACHE_SECONDS = 2.0  # requests within this time get the same findings
 PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
 # Each part has one thread: while a hanging server blocks it, the part is not checked again.
 _threads: dict[str, ThreadPoolExecutor] = defaultdict(lambda: ThreadPoolExecutor(1))
@@ -109,7 +109,7 @@ def latest() -> list[Part]:
     they like."""
     global _latest  # noqa: PLW0603 - one per process
     with _checking:
-        if _latest is None or time.monotonic() - _latest[0] >= KEPT_SECONDS:
+        if _latest is None or time.monotonic() - _latest[0] >= CACHE_SECONDS:
             parts = check_all()
             _latest = time.monotonic(), parts
         return _latest[1]

@@ -14,7 +14,7 @@ class _Parser(MultiPartParser):
         return super().sanitize_file_name(file_name) or "file"
 
 
-class KeepUnnamedFiles(FileUploadHandler):
+class UnnamedFileHandler(FileUploadHandler):
     """Keeps a file whose name is unusable, such as `..`. Django would drop the file, and the files
     after it would move up by one position."""
 

@@ -149,7 +149,7 @@ class BotTestPages(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             document = written_answers.write(bot, data, asked=asked, by=viewer(request))
-            written_answers.warn_of_others(request, document)
+            written_answers.warn_about_conflicts(request, document)
             query = urlencode({"fixed": reply.pk, "document": document.pk})
             return redirect(f"{url}?{query}#answer-{reply.pk}")
 
@@ -255,7 +255,7 @@ def _findings(
         if row.receipt is None or not question:
             continue
         receipt = StoredReceipt.from_row(row)
-        may_judge = may_teach and receipt.decision in reply_regeneration.ASKED_ENGINE
+        may_judge = may_teach and receipt.decision in reply_regeneration.ENGINE_DECISIONS
         found[row.pk] = Finding(
             receipt=receipt,
             question=question,

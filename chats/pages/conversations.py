@@ -174,7 +174,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
             may_replay=message.in_reply_to_id
-            and (message.receipt or {}).get("decision") in reply_regeneration.ASKED_ENGINE,
+            and (message.receipt or {}).get("decision") in reply_regeneration.ENGINE_DECISIONS,
         )  # fmt: skip
 
     @calls_out

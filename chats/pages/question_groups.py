@@ -141,13 +141,13 @@ class QuestionGroupAdmin(TenantAdmin):
             except SourceExists as exc:
                 # If the bot can answer by now, asking it again takes the question off the list.
                 taught_answers.request_again(group)
-                raise written_answers.exists_already(exc) from exc
+                raise written_answers.source_exists_error(exc) from exc
             messages.success(
                 request,
                 gettext("Saved. We'll ask the bot again once it has learned the answer."),
             )
             if answered.document:
-                written_answers.warn_of_others(request, answered.document)
+                written_answers.warn_about_conflicts(request, answered.document)
             return redirect("admin:chats_questiongroup_change", group.pk)
 
         title = gettext("Write answer")

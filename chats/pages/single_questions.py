@@ -61,7 +61,7 @@ class SingleQuestionPages(TenantAdmin):
         def act(data: dict[str, Any]) -> HttpResponse:
             document = written_answers.write(bot, data, asked=asked, by=viewer(request))
             messages.success(request, gettext("Saved. Ask the bot again in a moment."))
-            written_answers.warn_of_others(request, document)
+            written_answers.warn_about_conflicts(request, document)
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")
             query = urlencode({"question": data["question"]})

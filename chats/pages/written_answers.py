@@ -50,19 +50,19 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
         try:
             document = written_sources.create(bot, body=body, by=by)
         except written_sources.SourceExists as exc:
-            raise exists_already(exc) from exc
+            raise source_exists_error(exc) from exc
     taught_answers.mark_learning(asked, document)
     return document
 
 
-def warn_of_others(request: HttpRequest, document: Document) -> None:
+def warn_about_conflicts(request: HttpRequest, document: Document) -> None:
     """Warn the person of another document that answers the same question differently."""
     text = content_warnings.contradiction(document.drafted())
     if text:
         messages.warning(request, text)
 
 
-def exists_already(exc: written_sources.SourceExists) -> ValidationError:
+def source_exists_error(exc: written_sources.SourceExists) -> ValidationError:
     """The form's error for a question that already has an answer, with a link to the answer."""
     path = reverse("admin:bots_document_change", args=[exc.fields["document_id"]])
     text = gettext("There's already an answer to this question.")

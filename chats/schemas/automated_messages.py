@@ -19,7 +19,7 @@ MessageName = Literal[
 ]  # fmt: skip
 NAMES: tuple[MessageName, ...] = get_args(MessageName)
 # When customers get each sentence.
-SAID_WHEN: Mapping[MessageName, str] = {
+MESSAGE_OCCASIONS: Mapping[MessageName, str] = {
     "greeting": "In reply to a greeting, if the bot has no welcome message or has already sent it.",
     "thanks": "In reply to thanks.",
     "goodbye": "In reply to a goodbye.",

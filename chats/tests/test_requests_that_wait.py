@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from django.db import connection, transaction
 
-from chatplatform.api.outgoing_call_limits import OF_CLIENT
+from chatplatform.api.outgoing_call_limits import CLIENT_THREADS
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
 from chatplatform.web.thread_limits import THREADS, THREADS_OF_CALLER, THREADS_OF_CLIENT
@@ -59,9 +59,9 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann, model, 
     model.release.clear()
     model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
     # The model has as many requests as the web process has threads, and holds its answers.
-    assert OF_CLIENT >= THREADS
-    waiting = start(OF_CLIENT)
-    model.wait_for_requests(OF_CLIENT)
+    assert CLIENT_THREADS >= THREADS
+    waiting = start(CLIENT_THREADS)
+    model.wait_for_requests(CLIENT_THREADS)
     assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
     assert statuses == []
     # So many are the client's share; further ones are told to try again.
@@ -73,7 +73,7 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann, model, 
         thread.join()
     assert len(statuses) == len(waiting)
     assert set(statuses) == {200, 429}
-    assert statuses.count(200) >= OF_CLIENT
+    assert statuses.count(200) >= CLIENT_THREADS
 
 
 @pytest.mark.parametrize("is_person", [False, True])

@@ -25,7 +25,7 @@ from identity.testing import signed_in
 SENTENCES = {"handoff_message": "handover"}
 CONFIG_FORMS = (
     business_hours.HoursForm, conversations.HandoverForm, conversations.AnswersForm,
-    conversations.AfterForm, privacy.PrivacyForm, CompanyForm,
+    conversations.AfterConversationForm, privacy.PrivacyForm, CompanyForm,
 )  # fmt: skip
 SHOWN: dict[Any, Any] = {
     ClientConfigDto: CONFIG_FORMS,

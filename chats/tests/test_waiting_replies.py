@@ -63,7 +63,7 @@ def followed(reply):
 
 
 def test_further_replies_than_may_be_waited_for_come_later(server, chat, monkeypatch):
-    monkeypatch.setattr(reply_responses, "WAITING_OF_CLIENT", 0)
+    monkeypatch.setattr(reply_responses, "MAX_WAITING_PER_CLIENT", 0)
     began = time.monotonic()
     events = followed(server.post(f"/ai/client/chat/{chat}", {"text": KNOWN, "reply": "stream"}))
     assert time.monotonic() - began < 30  # of the minute that a reply is waited for

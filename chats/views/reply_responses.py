@@ -18,7 +18,7 @@ from chats.services.reply.streams import ReplyStream
 
 # The maximum number of a client's requests in this process that wait for replies. Further requests
 # are answered `pending` at once.
-WAITING_OF_CLIENT = 1_000
+MAX_WAITING_PER_CLIENT = 1_000
 _waiting = Counter[int]()
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -71,7 +71,7 @@ async def _follow(
     message, shown = turn
     client_id = message.client_id
     _waiting[client_id] += 1
-    has_room = _waiting[client_id] <= WAITING_OF_CLIENT
+    has_room = _waiting[client_id] <= MAX_WAITING_PER_CLIENT
     ends_at = time.monotonic() + (settings.REPLY_WAIT_SECONDS if has_room else 0)
     try:
         yield ServerSent(StreamEvent.MESSAGE, message_shape(shown["message"]))

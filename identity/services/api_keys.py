@@ -25,7 +25,7 @@ from identity.services.bot_hooks import bots
 # expires.
 _CACHE_SECONDS = 1.0
 _MAX_CACHED_KEYS = 1_000
-_RECORD_USE_EVERY = timedelta(minutes=1)
+_USE_RECORD_INTERVAL = timedelta(minutes=1)
 Row = TypeVar("Row", bound=Model)
 _KEY_PATTERN = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
 
@@ -197,8 +197,8 @@ def _record_use(key: ApiKey) -> None:
         with transaction.atomic():
             if ApiKey.objects.filter(pk=key.pk, last_used_at=None).update(last_used_at=now):
                 _record(key, "api_key.first_used", by=key)
-    elif key.last_used_at < now - _RECORD_USE_EVERY:
-        due = ApiKey.objects.filter(pk=key.pk, last_used_at__lt=now - _RECORD_USE_EVERY)
+    elif key.last_used_at < now - _USE_RECORD_INTERVAL:
+        due = ApiKey.objects.filter(pk=key.pk, last_used_at__lt=now - _USE_RECORD_INTERVAL)
         due.update(last_used_at=now)
 
 

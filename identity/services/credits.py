@@ -43,7 +43,7 @@ _ACCOUNT = Columns(Subscription)
 _LOCK = f"""
 SELECT {_ACCOUNT.column_list()} FROM identity_subscription WHERE client_id = %s FOR NO KEY UPDATE
 """
-_LEFT_OF_CAP = """
+_CAP_REMAINDER = """
 SELECT daily_credits + coalesce((
     SELECT sum(amount)::bigint FROM identity_creditentry
     WHERE key_id = %(key)s AND created_at >= %(today)s
@@ -337,7 +337,7 @@ def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     if key_id is None:
         return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    row = fetch_row(_LEFT_OF_CAP, {"key": key_id, "today": today})
+    row = fetch_row(_CAP_REMAINDER, {"key": key_id, "today": today})
     if row is None:
         return None
     (left,) = row

@@ -23,7 +23,7 @@ from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
 # For how long a reset link stays valid even if newer links are requested.
-PROTECTED_FOR = timedelta(minutes=10)
+RESET_LINK_GRACE = timedelta(minutes=10)
 # Longer than for a reset, because invited people may not read the mail at once.
 INVITATION_LIFETIME = timedelta(days=3)
 
@@ -146,7 +146,7 @@ def _make_token(
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
         earlier = _links(user)
         if protects_recent:
-            earlier = earlier.filter(created_at__lt=Now() - PROTECTED_FOR)
+            earlier = earlier.filter(created_at__lt=Now() - RESET_LINK_GRACE)
         earlier.delete()
         PasswordReset.objects.create(
             client_id=user.client_id,

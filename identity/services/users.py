@@ -128,7 +128,7 @@ def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
     Admins may not change the address, because with another address they could take over the
     account. Links that were mailed to the old address become void."""
     with transaction.atomic():
-        row = _lock_anybody(person, by=by)
+        row = _lock_person(person, by=by)
         changes = {name: value for name, value in given.items() if value != getattr(row, name)}
         if not by.is_superuser and changes.keys() - {"full_name"}:
             raise Forbidden("Only platform staff can change an email address or a language.")
@@ -255,7 +255,7 @@ def reset_second_factor(person: User, *, by: User) -> bool:
             "Use your password and a code to remove your own two-factor authentication."
         )
     with transaction.atomic():
-        user = _lock_anybody(person, by=by)
+        user = _lock_person(person, by=by)
         is_reset = second_factor.remove(user, by=by)
         if is_reset:
             _save(user)
@@ -266,7 +266,7 @@ def reset_second_factor(person: User, *, by: User) -> bool:
 def send_reset_link(person: User, *, by: User) -> None:
     """Enqueue a mail with a link to choose a new password; 429 after too many requests."""
     with transaction.atomic():
-        user = _lock_anybody(person, by=by)
+        user = _lock_person(person, by=by)
         _record(user, "reset_sent", by=by)
         passwords.request_reset(email=user.email, address=current_address())
 
@@ -274,7 +274,7 @@ def send_reset_link(person: User, *, by: User) -> None:
 def sign_out_everywhere(person: User, *, by: User) -> None:
     """End every sign-in of a person, to the API and to the site."""
     with transaction.atomic():
-        user = _lock_anybody(person, by=by)
+        user = _lock_person(person, by=by)
         _save(user)
         tokens.revoke_all(user)
         _record(user, "sign_ins_ended", by=by)
@@ -283,7 +283,7 @@ def sign_out_everywhere(person: User, *, by: User) -> None:
 def unlock(person: User, *, by: User) -> None:
     """Delete the failed attempts that keep a person from signing in."""
     with transaction.atomic():
-        user = _lock_anybody(person, by=by)
+        user = _lock_person(person, by=by)
         attempts.delete_all(AttemptKind.SIGN_IN, account=user.email)
         attempts.delete_all(AttemptKind.CODE, account=f"{user.pk}")
         _record(user, "unlocked", by=by)
@@ -325,7 +325,7 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
     return user
 
 
-def _lock_anybody(person: User, *, by: User) -> User:
+def _lock_person(person: User, *, by: User) -> User:
     """Lock a client's person or a member of the platform staff, and return the row. Whether `by`
     may change a member of the platform staff is not checked here: only platform staff can open the
     page of such a member."""

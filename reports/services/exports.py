@@ -110,11 +110,11 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
     if export is None:
         raise NotFound
     if export.status == ExportStatus.FAILED:
-        raise ExportFailed(_why_failed(export), export_id=str(export.pk))
+        raise ExportFailed(_failure_reason(export), export_id=str(export.pk))
     return export
 
 
-def _why_failed(export: Export) -> str | None:
+def _failure_reason(export: Export) -> str | None:
     """The reason in a sentence if the file store was unavailable; None for any other reason."""
     ended = Job.objects.filter(
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)

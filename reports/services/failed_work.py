@@ -31,11 +31,11 @@ from webhooks.models import Delivery, DeliveryState
 from webhooks.services import deliveries, endpoints
 
 # How long messages that could not be sent are listed.
-_SENDS_LISTED_FOR = timedelta(days=7)
+_SENDS_LOOKBACK = timedelta(days=7)
 # Inbound items that wait longer are overdue; most are processed within seconds.
 _MAX_INBOUND_WAIT = timedelta(minutes=1)
 # How long after a retry the page refreshes itself to show the results.
-_REFRESHES_FOR = timedelta(minutes=2)
+_REFRESH_PERIOD = timedelta(minutes=2)
 # The maximum number of rows that one click retries; another click retries the next rows.
 MAX_RETRIED = 500
 # The highest number that `count` returns.
@@ -104,7 +104,7 @@ class RetryResults:
     @property
     def is_under_way(self) -> bool:
         """Whether the retry is recent and some of its rows have no outcome yet."""
-        is_recent = timezone.now() - self.at < _REFRESHES_FOR
+        is_recent = timezone.now() - self.at < _REFRESH_PERIOD
         return is_recent and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
     @property
@@ -206,7 +206,7 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 def _unsent() -> QuerySet[OutboundSend]:
     """Recent sends that failed, and recent sends with an unknown outcome whose message counts as
     failed."""
-    since = timezone.now() - _SENDS_LISTED_FOR
+    since = timezone.now() - _SENDS_LOOKBACK
     states = [SendState.FAILED, SendState.UNCERTAIN]
     rows = OutboundSend.objects.filter(created_at__gte=since, state__in=states)
     is_open = Q(state=SendState.UNCERTAIN) & ~Q(message__status=MessageStatus.FAILED)

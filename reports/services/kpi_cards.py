@@ -10,7 +10,7 @@ from reports.services import charts, formatting
 
 # The prefixes of metrics that are better if they are lower, and of metrics that are better if they
 # are higher. Other metrics are neutral.
-_BETTER_LOWER = (
+_LOWER_IS_BETTER = (
     "handed_off",
     "sentiment_negative",
     "first_",
@@ -18,7 +18,7 @@ _BETTER_LOWER = (
     "person_",
     "resolution",
 )
-_BETTER_HIGHER = ("bot_resolved", "sentiment_positive", "rating_mean")
+_HIGHER_IS_BETTER = ("bot_resolved", "sentiment_positive", "rating_mean")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
-    is_judged = gain and name.startswith(_BETTER_LOWER + _BETTER_HIGHER)
-    is_better = (gain > 0) != name.startswith(_BETTER_LOWER) if is_judged else None
+    is_judged = gain and name.startswith(_LOWER_IS_BETTER + _HIGHER_IS_BETTER)
+    is_better = (gain > 0) != name.startswith(_LOWER_IS_BETTER) if is_judged else None
     text = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),

@@ -30,10 +30,10 @@ from webhooks.services import endpoints
 _DAY = timedelta(days=1)
 # How long before a token expires its warning begins, if the platform cannot renew the token. For
 # other tokens, it begins halfway through the time in which the platform tries to renew them.
-_TOKEN_ENDS_SOON = timedelta(days=7)
-_CREDITS_END_SOON = timedelta(days=7)
+_TOKEN_WARNING_PERIOD = timedelta(days=7)
+_CREDITS_WARNING_PERIOD = timedelta(days=7)
 _LOW_STARS = 2
-_NOTICES_SHOWN_FOR = timedelta(days=7)
+_NOTICES_LOOKBACK = timedelta(days=7)
 _MAX_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
 # Only owners and admins see warnings about these models, because only they may read the rows.
@@ -166,7 +166,7 @@ def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnectio
     expiring = Q()
     for channel, provider in PROVIDERS.items():
         before = provider.refresh_before
-        soon = before / 2 if before else _TOKEN_ENDS_SOON
+        soon = before / 2 if before else _TOKEN_WARNING_PERIOD
         expiring |= Q(channel=channel, token_expires_at__lt=now + soon)
     rows = ChannelConnection.objects.for_client(client)
     return rows.filter(expiring, status=ConnectionStatus.CONNECTED)
@@ -213,7 +213,7 @@ _RULES = (
         lambda client, now: ChannelConnection.objects.for_client(client).filter(
             status__in=LIVE,
             pk__in=AccountNotice.objects.for_client(client)
-            .filter(is_bad=True, at__gte=now - _NOTICES_SHOWN_FOR)
+            .filter(is_bad=True, at__gte=now - _NOTICES_LOOKBACK)
             .values("connection"),
         ),
         "account_name",
@@ -374,7 +374,7 @@ def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
     """When the credits will run out, if that is before the period ends or, if it has no end, within
     seven days; otherwise None."""
     ends = credit_forecast.ends_at(account, now=now)
-    return ends if ends and ends < (account.period_end or now + _CREDITS_END_SOON) else None
+    return ends if ends and ends < (account.period_end or now + _CREDITS_WARNING_PERIOD) else None
 
 
 def _credits(

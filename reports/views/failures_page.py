@@ -18,7 +18,7 @@ from reports.services import failed_work
 # The session key of the latest retry.
 _RETRY_KEY = "tried_again"
 # How long the results of a retry are shown.
-_SHOWN_FOR = timedelta(hours=1)
+_RESULTS_LIFETIME = timedelta(hours=1)
 # How long the number in the top bar is cached, except on pages that list failures themselves.
 _CACHE_SECONDS = 60
 _LISTING = {"failures", "admin:index"}
@@ -90,7 +90,7 @@ def _latest_retry(request: HttpRequest, user: User) -> failed_work.RetryResults 
     if kind is None or not _may_retry(request, kind):
         return None
     at = datetime.fromisoformat(retry["at"])
-    if timezone.now() - at > _SHOWN_FOR:
+    if timezone.now() - at > _RESULTS_LIFETIME:
         return None
     return failed_work.retry_results(kind, _client(request, user), retry["ids"], at)
 

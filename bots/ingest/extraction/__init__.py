@@ -61,7 +61,7 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
     try:
         data = json.loads(finished.output)
     except ValueError:
-        if finished.ran_out_of_time:
+        if finished.timed_out:
             raise ExtractError("timeout", "The file took too long to read.") from None
         raise ExtractError("too_large", "The file took too much memory to read.") from None
     if "code" in data:

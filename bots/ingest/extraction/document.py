@@ -33,7 +33,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufdd0\ufeff\ud800-\udfff]")
 STRUCK = "\ufdd0"
 _STRUCK = re.compile(rf"{STRUCK}(?:\s*{STRUCK})*")
 # Marks the place of a struck-out part.
-_LEFT_OUT = "[…]"
+_OMISSION = "[…]"
 _OPENING, _ENDING = frozenset(":：(（["), frozenset(".!?…。！？")
 _CLOSING = _ENDING | frozenset(",;:)]/、，；：）")
 
@@ -103,7 +103,7 @@ def _mended(line: str) -> str:
         left, right = pieces[-1].rstrip(), after.lstrip()
         is_torn = left[-1:] in _OPENING or right[:1] in _CLOSING
         if is_torn or (left and not right and left[-1] not in _ENDING):
-            pieces += [_LEFT_OUT, after]
+            pieces += [_OMISSION, after]
         else:
             is_apart = len(left) < len(pieces[-1]) or len(right) < len(after)
             pieces[-1:] = [left, " " if left and right and is_apart else "", right]

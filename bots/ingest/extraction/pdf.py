@@ -27,7 +27,7 @@ from bots.ingest.extraction.document import (
     remove_strikethrough,
 )
 from bots.ingest.extraction.missing_spaces import is_glued, language_of
-from bots.ingest.extraction.pdf_layout import LARGER, SAME_LINE, Line
+from bots.ingest.extraction.pdf_layout import MIN_HEADING_RATIO, SAME_LINE, Line
 from bots.language.normalization import normalize
 
 MAX_PAGES = 2_000
@@ -357,7 +357,7 @@ def _joined(lines: Iterator[Line]) -> str:
 
 
 def _is_heading(line: Line, body: float) -> bool:
-    is_larger = line.size >= LARGER * body and len(line.text) <= _MAX_HEADING
+    is_larger = line.size >= MIN_HEADING_RATIO * body and len(line.text) <= _MAX_HEADING
     return is_larger and any(map(str.isalpha, line.text))
 
 

@@ -41,16 +41,16 @@ _MIN_PARAGRAPH_LINES = 2
 # The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
 # Tables are more than this many times as far apart as the rows of the upper one.
-_APART = 1.3
+_TABLE_GAP_RATIO = 1.3
 # A heading is at least this many times as large as the text.
-LARGER = 1.12
+MIN_HEADING_RATIO = 1.12
 # In multiples of the font size: the largest step to the next line of a cell, and to the next row.
 _LINE_STEP, _MAX_ROW_STEP = 1.45, 5
 # How many rows with a single piece may follow each other inside a table, and how many of them may
 # be in its first column.
 _MAX_LONE, _MAX_FIRST = 12, 4
 # The box of a span is wrong if it is more than this many times as wide as the span's letters.
-_TOO_WIDE = 1.4
+_MAX_BOX_RATIO = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
 _WORD = re.compile(r"\S+")
 # This many spaces separate cells. If a line has only one such gap, the gap needs the second number
@@ -215,7 +215,7 @@ def pieces(spans: Iterable[Any], drawn: Rules) -> list[Line]:
 def width_of(span: Any) -> float:
     """The width of an upright span; its box is sometimes many times too wide."""
     width, letters = float(span.bbox[2]), sum(span.char_widths)
-    return letters if 0 < letters * _TOO_WIDE < width else width
+    return letters if 0 < letters * _MAX_BOX_RATIO < width else width
 
 
 def words(span: Any) -> Iterator[tuple[str, float, float]]:
@@ -523,7 +523,7 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
             break
         if position - end > _MAX_LONE or in_first > _MAX_FIRST:
             break
-        is_heading = len(row) == 1 and row[0].size >= LARGER * above[0].size
+        is_heading = len(row) == 1 and row[0].size >= MIN_HEADING_RATIO * above[0].size
         if is_heading or any(line.is_row for line in row) or _is_beside(row, rows[start:end]):
             break
         if len(row) > 1:
@@ -549,7 +549,7 @@ def _begins_table(table: Sequence[list[Line]], following: Sequence[list[Line]]) 
     inside, below = (
         [above[0].y - below[0].y for above, below in pairwise(rows)] for rows in (table, following)
     )
-    if not inside or max(below) <= _APART * max(inside):
+    if not inside or max(below) <= _TABLE_GAP_RATIO * max(inside):
         return False
     above = list(chain(*table))
     is_other = not all(any(_shares_edge(line, cell) for cell in above) for line in row[1:])

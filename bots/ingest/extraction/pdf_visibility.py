@@ -60,7 +60,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
     """
     from pypdf import generic  # noqa: PLC0415  only the child process loads parsers
 
-    is_changed = _tell_layers_apart(reader)
+    is_changed = _name_layers(reader)
     seen = set[int]()
     pages = (page for number, page in enumerate(reader.pages) if number not in damaged)
     for item in (item for page in pages for item in _drawn_objects(page, seen)):
@@ -80,7 +80,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
     return is_changed
 
 
-def _tell_layers_apart(reader: Any) -> bool:
+def _name_layers(reader: Any) -> bool:
     """Give each layer a name of its own, and switch off the layers that viewers do not show.
 
     Returns whether the file has layers.
@@ -239,7 +239,7 @@ class VisibleText:
         unseen = self._unseen_without_groups(number, unseen, area, ruled)
         hidden = {id(span) for span in unseen}
         self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
-        hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
+        hidden -= {id(span) for span in self._with_missing_fonts(spans, unseen)}
         spans = [span for span in spans if id(span) not in hidden]
         # A page with a picture may be a scan, whose words may be misplaced: it is not searched for
         # bars.
@@ -262,7 +262,7 @@ class VisibleText:
             return [span for span in spans if not _is_visible(picture, area, span, ruled)]
         return []
 
-    def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
+    def _with_missing_fonts(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
         """The unseen spans whose fonts seem to be missing on this machine; they count as visible.
 
         No letter of such a font was visible on any page so far. In addition, the text is in a

@@ -19,14 +19,14 @@ _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
 # Matches a label such as "Q:" at the beginning of a line. The line is not a heading: indented lines
 # below it continue its text.
-_ASKED_OR_ANSWERED = re.compile(rf"\s*{language_data.pattern('headings', 'no_headings')}\s*[:.]\s")
+_QA_LABEL = re.compile(rf"\s*{language_data.pattern('headings', 'no_headings')}\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
 # A line that is indented by this many spaces counts as centered.
-_CENTRED = 10
+_CENTERED_INDENT = 10
 _TITLE_WORDS = 4
 # In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
@@ -160,7 +160,7 @@ def _heading(paragraph: str) -> tuple[str, str]:
         return first.strip(), rest
     if is_alone and _is_short_title(first):
         return first.strip(), ""
-    if is_alone and _indent(first) >= _CENTRED and _is_title(first.strip()):
+    if is_alone and _indent(first) >= _CENTERED_INDENT and _is_title(first.strip()):
         return " ".join(first.split()), ""
     return "", paragraph
 
@@ -218,7 +218,7 @@ def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
         is_head = False
     if not rest and (count > 2 or (head.endswith(".") and not _ITEM.match(head))):
         is_head = False
-    if _ASKED_OR_ANSWERED.match(lines[0]) or head.startswith(_PROMPT):
+    if _QA_LABEL.match(lines[0]) or head.startswith(_PROMPT):
         is_head = False
     if not is_head or _ITEM.match(below) or len(below.split()) < _MIN_WORDS_BELOW:
         return "", paragraph

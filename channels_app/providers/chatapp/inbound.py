@@ -38,7 +38,7 @@ _TROUBLE = {
     "ACCOUNT_OFFBOARDED": "This number was removed from the provider's API. Reconnect it.",
 }
 # Account events which report that the trouble has ended.
-_TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
+_RECOVERY_EVENTS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
 # The lists to read in a change, by the change's field. For other fields, all lists are read.
 _LISTS: dict[str, set[str]] = {
     "messages": {"messages", "statuses"},
@@ -107,7 +107,7 @@ def _trouble(
     """Trouble of a business account, or its end; None for other events. In some events the entry's
     id is that of our portfolio, so the id in `waba_info` comes first."""
     event = as_text(value.get("event"))
-    if event not in _TROUBLE and event not in _TROUBLE_ENDS:
+    if event not in _TROUBLE and event not in _RECOVERY_EVENTS:
         return None
     named = as_text(as_dict(value.get("waba_info")).get("waba_id"))
     ban = as_dict(value.get("ban_info")).get("waba_ban_state")
@@ -115,7 +115,7 @@ def _trouble(
     return events.AccountTrouble(
         account_id=named or business_id, at=sent_at or timezone.now(),
         reason=f"{_TROUBLE.get(event, '')} ({event})",
-        is_over=event in _TROUBLE_ENDS or is_reinstated,
+        is_over=event in _RECOVERY_EVENTS or is_reinstated,
         key=key_of("account", event, sent_at or repr(change)),
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ from identity.models import Client
 # The number of rows that are imported in one transaction.
 BATCH = 200
 KINDS = ("conversations", "messages")
-CORRECT_IT = "correct the file and run the command again"
+RETRY_HINT = "correct the file and run the command again"
 
 
 @dataclass
@@ -140,7 +140,7 @@ def _database_errors_reported(page: list[Any]) -> Iterator[None]:
     except (DataError, IntegrityError, UnicodeEncodeError) as exc:
         raise CommandError(
             f"{type(page[0]).__name__} {page[0].id} to {page[-1].id}: {_first_line(exc)}."
-            f" None of these rows was imported; all earlier rows were; {CORRECT_IT}."
+            f" None of these rows was imported; all earlier rows were; {RETRY_HINT}."
         ) from exc
 
 
@@ -157,7 +157,7 @@ def _validated(shape: type[Any], row: Any) -> Any:
         row_id = row.get("id") if isinstance(row, dict) else repr(row)[:60]
         raise CommandError(
             f"{shape.__name__} {row_id}: {where}: {first['msg']}. All earlier batches of"
-            f" {BATCH} rows were imported; {CORRECT_IT}."
+            f" {BATCH} rows were imported; {RETRY_HINT}."
         ) from exc
 
 
@@ -218,7 +218,7 @@ def _chatwoot_errors_reported() -> Iterator[None]:
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as exc:
         raise CommandError(
             f"A row doesn't have the format of Chatwoot's API: {type(exc).__name__}: {exc};"
-            f" {CORRECT_IT}."
+            f" {RETRY_HINT}."
         ) from exc
 
 
@@ -261,4 +261,4 @@ def _parsed(text: bytes, name: str, number: int) -> Any:
         wrong, line = "JSON that is nested too deeply", number
     except ValueError as exc:  # A number with thousands of digits.
         wrong, line = f"JSON that cannot be read: {exc}", number
-    raise CommandError(f"{name}, line {line}: {wrong}; {CORRECT_IT}.")
+    raise CommandError(f"{name}, line {line}: {wrong}; {RETRY_HINT}.")

@@ -122,7 +122,7 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
         if not attached:
             # No bytes are counted if the message was not stored, or if an earlier request had
             # already stored it.
-            rate_limits.give_back(counted)
+            rate_limits.undo_count(counted)
 
 
 def _remove(name: str) -> None:

@@ -7,8 +7,8 @@ from django.db import transaction
 
 from bots.language import phrasebook
 from chats.schemas.automated_messages import (
+    MESSAGE_OCCASIONS,
     NAMES,
-    SAID_WHEN,
     MessageName,
     PlatformWord,
     PlatformWords,
@@ -62,7 +62,7 @@ def _message(config: ClientConfig, name: MessageName) -> PlatformWord:
     stored = getattr(config, column) if column else config.automatic_messages.get(name, {})
     return PlatformWord.model_construct(
         name=name,
-        said_when=SAID_WHEN[name],
+        said_when=MESSAGE_OCCASIONS[name],
         default={code: book.says[name] for code, book in phrasebook.all_books().items()},
         own={code: text for code, text in stored.items() if text.strip()},
     )

@@ -115,7 +115,7 @@ class _Count(Func):
     output_field = IntegerField()
 
 
-class _SeenByPlanner(Value):
+class _Literal(Value):
     """A text that is written into the statement, so that the planner can estimate how rare it is.
     The planner does not know the value of a prepared statement's parameter."""
 
@@ -143,5 +143,5 @@ def search(client: Client, q: str) -> QuerySet[Any, Any]:
         newest = messages.order_by("-id")[:MAX_UNINDEXED]
         messages = Message.objects.filter(pk__in=newest.values("pk"))
     for term in terms:
-        messages = messages.filter(text__icontains=_SeenByPlanner(term))
+        messages = messages.filter(text__icontains=_Literal(term))
     return found.union(messages.order_by("-id")[:MAX_MATCHES].values("conversation_id"))

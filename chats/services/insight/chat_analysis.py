@@ -37,7 +37,7 @@ from chats.services.insight import public_key_credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript
 
 # A model's tags with less confidence are proposed to agents but never stored automatically.
-STORED_FROM = 0.6
+MIN_STORED_CONFIDENCE = 0.6
 KINDS = ("summary", "tags", "sentiment")
 # The number of the customer's latest messages whose sentiment the extractive engine analyzes.
 ANALYZED_BY_RULES = 5
@@ -84,7 +84,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
     with _paid_work("tags", chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
         confident = (
-            [tag for tag in proposed if tag.confidence >= STORED_FROM]
+            [tag for tag in proposed if tag.confidence >= MIN_STORED_CONFIDENCE]
             if work.uses_model
             else tagging.clear_winner(proposed)
         )

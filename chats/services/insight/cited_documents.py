@@ -14,7 +14,7 @@ from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 _PERIOD = timedelta(days=30)
 _WEEK = timedelta(days=7)
 # How many of the latest answers that cite a document are read to list their questions.
-_ANSWERS_READ = 50
+_MAX_ANSWERS = 50
 # Results are cached because counting reads all messages of the client's last 30 days.
 _CACHE_SECONDS = 600
 _COUNTS = """
@@ -56,7 +56,7 @@ def questions(document: Document) -> list[str]:
             in_reply_to__isnull=False,
         )
         texts = replies.order_by("-pk").values_list("in_reply_to__text", flat=True)
-        latest = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
+        latest = list({" ".join(text.split()): None for text in texts[:_MAX_ANSWERS]})
         cache.set(key, latest, _CACHE_SECONDS)
     return latest
 

@@ -11,7 +11,7 @@ from chats.models import Message, SenderType
 from identity.models import User
 
 # How many of the bot's newest answers are read, and the maximum number of questions from them.
-_ANSWERS_READ, _MAX_QUESTIONS = 2000, 20
+_MAX_ANSWERS, _MAX_QUESTIONS = 2000, 20
 # The maximum number of characters in a question and in a source's title.
 _MAX_CHARS = 300
 
@@ -38,7 +38,7 @@ def most_asked(bot: Bot) -> list[dict[str, Any]]:
         receipt__decision="answered",
         in_reply_to__isnull=False,
     )
-    latest = rows.order_by("-id").values_list("in_reply_to__text", "citations")[:_ANSWERS_READ]
+    latest = rows.order_by("-id").values_list("in_reply_to__text", "citations")[:_MAX_ANSWERS]
     counts: Counter[str] = Counter()
     candidates: dict[str, dict[str, Any]] = {}
     for text, citations in latest:

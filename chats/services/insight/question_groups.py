@@ -38,7 +38,7 @@ MAX_COMPARED = 5_000
 # The minimum similarity for a question to join a group. Measured on questions in English and
 # Vietnamese: 27 of 31 pairs with the same meaning reach it, and so do 7 of 530 pairs with different
 # meanings. Each of these 7 pairs differs in one word ("to Norway", "to Sweden").
-ALIKE = 0.89
+MIN_SIMILARITY = 0.89
 
 
 def group_next(bot_id: int) -> None:
@@ -147,13 +147,13 @@ class _Groups:
         return next((row for row in self.rows if row.digest == digest), None)
 
     def _most_similar(self, vector: Vectors | None) -> QuestionGroup | None:
-        """The most similar group, if its similarity is at least `ALIKE`."""
+        """The most similar group, if its similarity is at least `MIN_SIMILARITY`."""
         pairs = [pair for pair in zip(self.rows, self.vectors, strict=True) if pair[1] is not None]
         if vector is None or not pairs:
             return None
         scores = np.stack([item for _, item in pairs if item is not None]) @ vector
         best = int(scores.argmax())
-        return pairs[best][0] if scores[best] >= ALIKE else None
+        return pairs[best][0] if scores[best] >= MIN_SIMILARITY else None
 
 
 def _digest(text: str) -> str:

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 # The maximum number of chats per job. A worker that shuts down finishes its job first.
 CHATS_PER_JOB = 50
 # After this many failures in a row, the engine is probably the cause, so the run is given up.
-MAX_FAILURES_IN_A_ROW = 3
+MAX_CONSECUTIVE_FAILURES = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
 
@@ -73,7 +73,7 @@ def summarize_next(summary_job_id: str) -> None:
         is_done = _summarize(run, chat)
         failures = 0 if is_done else failures + 1
         _count(run, chat, is_done=is_done)
-        if failures >= MAX_FAILURES_IN_A_ROW:
+        if failures >= MAX_CONSECUTIVE_FAILURES:
             raise jobs.GiveUp("The engine failed several times in a row.")
     with jobs.commit():
         if len(chats) == CHATS_PER_JOB:

@@ -244,7 +244,7 @@ INVALID_VALUE_REPLIES = {
     "select": "not_option",
 }  # fmt: skip
 # The reasons for handovers that may include the question for a customer-info field.
-_ASKS_AT = {"customer_asked", "no_answer"}
+_ASKING_REASONS = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
@@ -380,7 +380,7 @@ def ask_next(decision: Decision, facts: Facts) -> Decision:
         case CannedReply(receipt=Receipt(decision="info_given")):
             may_ask = True
         case HandOver(reason=reason):
-            may_ask = reason in _ASKS_AT and facts.handoff_policy.replies_while_waiting
+            may_ask = reason in _ASKING_REASONS and facts.handoff_policy.replies_while_waiting
         case _:
             may_ask = False
     is_passed_over = asked is not None and asked.answer_kind != "given"

@@ -57,7 +57,7 @@ def facts_for(
         handoff_policy=_handoff_policy(chat),
         info=_info(message, texts, wanted, before_seq=first_seq),
         short_reply=_short_reply(chat, intent, before_seq=first_seq),
-        has_greeted=(intent.small_talk == "greeting" or intent.answer_to_more is not None)
+        has_greeted=(intent.small_talk == "greeting" or intent.anything_else_answer is not None)
         and messages.has_greeted(chat, before_seq=first_seq),
         is_waiting=is_waiting,
         wanted=wanted,
@@ -113,10 +113,10 @@ def _handoff_policy(chat: Conversation) -> HandoffPolicy:
 
 
 def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:
-    if intent.answer_to_more is None:
+    if intent.anything_else_answer is None:
         return None
     latest = fast_sql.latest_outgoing(chat, before_seq=before_seq)
-    return ShortReply(intent.answer_to_more, intent.is_satisfied, _kind_of(latest))
+    return ShortReply(intent.anything_else_answer, intent.is_satisfied, _kind_of(latest))
 
 
 def _kind_of(

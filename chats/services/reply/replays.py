@@ -134,7 +134,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=reply_regeneration.ASKED_ENGINE,
+        receipt__decision__in=reply_regeneration.ENGINE_DECISIONS,
         created_at__gte=begins,
         created_at__lt=ends,
     )

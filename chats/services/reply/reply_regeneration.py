@@ -16,7 +16,7 @@ from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import Answer, AskEngine, InfoFacts, KnowledgeGap, NoReply
 
 # The decisions of replies that needed an engine.
-ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
+ENGINE_DECISIONS = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 
 class NothingToReplay(ApiError):

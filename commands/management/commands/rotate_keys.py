@@ -11,7 +11,7 @@ from chatplatform.encryption_key_check import Fields, encrypted_columns
 from chatplatform.models import EncryptionKey
 from commands.management.commands.migrate import APPEND_ONLY, migrating
 
-_ROWS_AT_ONCE = 500
+_BATCH_SIZE = 500
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             rows, _ = self._rotate(model, fields, alias)
             names = ", ".join(field.attname for field in fields)
             self._say(f"{model._meta.db_table} ({names}): {rows:,} rows were encrypted anew.")
-        written_meanwhile, unreadable = self._look_again(alias)
+        written_meanwhile, unreadable = self._rotate_again(alias)
         if written_meanwhile:
             raise CommandError(
                 "Keep every key of FIELD_KEYS: secrets were stored with an older one meanwhile."
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             )
         self._retire_older_keys(alias)
 
-    def _look_again(self, alias: str) -> tuple[int, int]:
+    def _rotate_again(self, alias: str) -> tuple[int, int]:
         """Rotate once more and count the changed rows and the unreadable values.
 
         A process whose first key is an older one may have written rows meanwhile.
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         """
         rows = model._base_manager.using(alias).order_by("pk")
         total, seen, changed, unreadable, last = rows.count(), 0, 0, 0, None
-        while batch := list((rows if last is None else rows.filter(pk__gt=last))[:_ROWS_AT_ONCE]):
+        while batch := list((rows if last is None else rows.filter(pk__gt=last))[:_BATCH_SIZE]):
             last = batch[-1].pk
             with transaction.atomic(using=alias):
                 for row in batch:

@@ -122,7 +122,7 @@ class AnswersForm(ConfigForm):
             self.offer("answer_threshold", [*_THRESHOLD_CHOICES, (threshold, label)])
 
 
-class AfterForm(ConfigForm):
+class AfterConversationForm(ConfigForm):
     settings = (
         Setting("ask_feedback", gettext_lazy("Ask the customer for a rating")),
         Setting(
@@ -157,4 +157,6 @@ def handover(site: Any, request: HttpRequest) -> HttpResponse:
 
 def after_conversation(site: Any, request: HttpRequest) -> HttpResponse:
     """The settings page for what happens after a conversation."""
-    return show_config(site, request, gettext("After a conversation"), {"after": AfterForm})
+    return show_config(
+        site, request, gettext("After a conversation"), {"after": AfterConversationForm}
+    )
