@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.models import Bot
 from bots.schemas.bot import BotDto, BotStyle
 from bots.services import bots
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chatplatform.form_fields import DateInput, TextsField
 from chatplatform.forms import SAVE, ServiceForm, SettingsForm
 from identity.models import User
@@ -43,7 +43,7 @@ class BotForm(SettingsForm):
     variant: ClassVar[str] = ""
     # The permission that saving the form needs: `train` stands for `has_train_permission`.
     right: ClassVar[str] = "manage"
-    shapes: ClassVar[tuple[type[Shape], ...]] = (BotDto, BotStyle)
+    schemas: ClassVar[tuple[type[Schema], ...]] = (BotDto, BotStyle)
 
     def __init__(self, subject: Any, *args: Any, **kwargs: Any) -> None:
         self.subject = subject

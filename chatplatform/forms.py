@@ -39,7 +39,7 @@ _COERCE: dict[str, Callable[[str], Any]] = {
 
 
 def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, ...], str]]:
-    """The errors from a shape or a service, each as the path of its field and a message."""
+    """The errors from a schema or a service, each as the path of its field and a message."""
     if isinstance(exc, pydantic.ValidationError):
         return [(error["loc"], _error_text(error)) for error in exc.errors()]
     if isinstance(exc, Invalid):
@@ -132,7 +132,7 @@ class ServiceForm(forms.Form):
 
 @dataclass(frozen=True)
 class Setting:
-    """An API setting on a form. Its type and limits come from the API's shape."""
+    """An API setting on a form. Its type and limits come from the API's schema."""
 
     name: str
     label: Any
@@ -179,22 +179,22 @@ class Setting:
 class SettingsForm(ServiceForm):
     """A form of API settings, one for each row of `settings`; it may declare further fields."""
 
-    # The shapes of the API that have the settings.
-    shapes: ClassVar[tuple[type[pydantic.BaseModel], ...]] = ()
+    # The schemas of the API that have the settings.
+    schemas: ClassVar[tuple[type[pydantic.BaseModel], ...]] = ()
     settings: ClassVar[tuple[Setting, ...]] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        described = {name: item for shape in self.shapes for name, item in _properties(shape)}
+        described = {name: item for schema in self.schemas for name, item in _properties(schema)}
         for setting in self.settings:
             self.add_field(setting.name, setting.to_field(described[setting.name]))
         self.order_fields(self.field_order or [item.name for item in self.settings])
 
 
 @functools.cache
-def _properties(shape: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """The name and the JSON Schema of each field of a shape."""
-    return list(shape.model_json_schema()["properties"].items())
+def _properties(schema: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
+    """The name and the JSON Schema of each field of a schema."""
+    return list(schema.model_json_schema()["properties"].items())
 
 
 class Files(forms.FileInput):

@@ -140,15 +140,15 @@ def a_try(chance: random.Random, served: Served, world: World) -> tuple[str, dic
         query = with_ids(chance, served.declared.query, theirs)
     declared = served.declared.body
     if isinstance(body, dict) and declared and (not foreign or chance.random() < 0.5):
-        shape = declared.shape if isinstance(declared, Form) else declared
-        body = {**body, **with_ids(chance, shape, theirs)}
+        schema = declared.schema if isinstance(declared, Form) else declared
+        body = {**body, **with_ids(chance, schema, theirs)}
     return path, query, body
 
 
-def with_ids(chance: random.Random, shape: Any, theirs: dict[str, Any]) -> dict[str, Any]:
-    """A shape's fields that refer to rows, with the other client's ids."""
+def with_ids(chance: random.Random, schema: Any, theirs: dict[str, Any]) -> dict[str, Any]:
+    """A schema's fields that refer to rows, with the other client's ids."""
     found = {}
-    for name in shape.model_fields:
+    for name in schema.model_fields:
         if AN_ID.match(name) and chance.random() < 0.7:
             value = theirs.get(name.removesuffix("s"), chance.choice(list(theirs.values())))
             value = value if isinstance(value, int) else str(value)

@@ -42,7 +42,7 @@ def files(document: Schema) -> dict[str, str]:
 
 
 def _python_types(schemas: Schema) -> Iterator[str]:
-    yield f'"""The shapes of the API. {_NOTE}"""\n\nfrom __future__ import annotations\n'
+    yield f'"""The schemas of the API. {_NOTE}"""\n\nfrom __future__ import annotations\n'
     yield "from typing import Any, Literal, NotRequired, TypeAlias, TypedDict"
     for name, schema in schemas.items():
         parts, needed = schema.get("properties"), set(schema.get("required", ()))
@@ -90,7 +90,7 @@ def _python_methods(document: Schema) -> Iterator[str]:
 
 
 def _typescript_types(schemas: Schema) -> Iterator[str]:
-    yield f"/** The shapes of the API. {_NOTE} */"
+    yield f"/** The schemas of the API. {_NOTE} */"
     for name, schema in schemas.items():
         yield f"\nexport type {name} = {_typescript(schema)};"
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from chatplatform.api.schemas import MAX_NUMBER, JsonObject, Shape, Text, example
+from chatplatform.api.schemas import MAX_NUMBER, JsonObject, Schema, Text, example
 
 
-class McpRequest(Shape):
+class McpRequest(Schema):
     """A request of an MCP client, or a notification, which has no `id`."""
 
     model_config = example(jsonrpc="2.0", id=1, method="tools/list")
@@ -26,7 +26,7 @@ class McpRequest(Shape):
     params: JsonObject | None = Field(None, description="The method's parameters.")
 
 
-class McpResult(Shape):
+class McpResult(Schema):
     """The result of a request."""
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
@@ -34,7 +34,7 @@ class McpResult(Shape):
     result: dict[str, Any] = Field(description="What the method returned.")
 
 
-class McpFault(Shape):
+class McpFault(Schema):
     """The error because of which a request has no result."""
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")

@@ -77,9 +77,9 @@ class Tool:
         for converter, name in re.findall(r"<(\w+):(\w+)>", self.path):
             parts[name] = {"type": _CONVERTERS[converter], "description": describe_parameter(name)}
             needed.append(name)
-        for shape in (self.operation.query, self.operation.body):
-            if isinstance(shape, type):
-                schema = shape.model_json_schema()
+        for declared in (self.operation.query, self.operation.body):
+            if isinstance(declared, type):
+                schema = declared.model_json_schema()
                 named |= schema.get("$defs", {})
                 shown = {
                     name: part

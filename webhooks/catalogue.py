@@ -1,6 +1,6 @@
 """Every type of event: its meaning, and the schema of its data in the OpenAPI document.
 
-The shapes of the data belong to apps above this one, so they are referenced by name here, and
+The schemas of the data belong to apps above this one, so they are referenced by name here, and
 resolved when the document is built.
 """
 
@@ -186,7 +186,7 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
     kind = EVENTS[name]
     data = {
         "type": "object",
-        "properties": {field: _part(shape, components) for field, shape in kind.data.items()},
+        "properties": {field: _part(schema, components) for field, schema in kind.data.items()},
         "required": list(kind.data),
     }
     fields = {**_ENVELOPE, "type": {**_ENVELOPE["type"], "const": name}}

@@ -48,7 +48,7 @@ _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 class FunctionForm(SettingsForm):
     """Adds or changes a function; its parameters are rows of fields instead of a JSON Schema."""
 
-    shapes = (FunctionDTO, FunctionHttpDTO)
+    schemas = (FunctionDTO, FunctionHttpDTO)
     settings = (
         Setting(
             "description", gettext_lazy("Description"),
@@ -313,7 +313,7 @@ def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
 
 
 class SwitchForm(SettingsForm):
-    shapes = (FunctionCallingConfigDTO,)
+    schemas = (FunctionCallingConfigDTO,)
     settings = (
         Setting("is_enabled", gettext_lazy("Use functions")),
         Setting("max_calls_per_reply", gettext_lazy("Maximum calls per answer")),

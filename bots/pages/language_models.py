@@ -31,7 +31,7 @@ from identity.models import Client
 
 
 class ModelForm(SettingsForm):
-    shapes = (LanguageModelDto,)
+    schemas = (LanguageModelDto,)
     settings = (
         Setting(
             "base_url", gettext_lazy("URL"),

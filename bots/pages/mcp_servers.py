@@ -36,7 +36,7 @@ _APPROVALS: dict[str, Any] = {
 
 
 class ServerForm(SettingsForm):
-    shapes = (McpServerRequest,)
+    schemas = (McpServerRequest,)
     settings = (
         Setting("name", gettext_lazy("Name"), attrs={"placeholder": gettext_lazy("Shop")}),
         Setting("url", gettext_lazy("URL"), attrs={"placeholder": "https://your-shop.com/mcp"}),

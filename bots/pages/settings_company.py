@@ -22,7 +22,7 @@ from identity.services import clients, configs, time_zones
 
 
 class CompanyForm(SettingsForm):
-    shapes = (CompanyName,)
+    schemas = (CompanyName,)
     settings = (Setting("name", gettext_lazy("Name")),)
     timezone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),

@@ -1,4 +1,4 @@
-"""Request and response shapes of bots and of the languages that they support."""
+"""Request and response schemas of bots and of the languages that they support."""
 
 import re
 import unicodedata
@@ -22,7 +22,7 @@ from chatplatform.api.schemas import (
     InRequest,
     Language,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -90,7 +90,7 @@ _REPLACES_ALL = InRequest("A request replaces the texts of all languages.")
 SetUpStep = Annotated[bool | None, InRequest("Set it to null to make it automatic again.")]
 
 
-class BotStyle(Shape):
+class BotStyle(Schema):
     """The position, size, corners and font of the widget."""
 
     position: Literal["bottom-right", "bottom-left", "top-right", "top-left"] = Field(
@@ -109,7 +109,7 @@ class BotStyle(Shape):
     )
 
 
-class BotDto(Shape):
+class BotDto(Schema):
     """A bot: its appearance, languages and behavior, and where it may be shown."""
 
     id: int | None = read_only("The bot's id.", path="bot_id")
@@ -296,7 +296,7 @@ class BotDto(Shape):
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
-        """The shape of a row annotated by `bots.services.bots.with_derived_fields`."""
+        """An instance from a row annotated by `bots.services.bots.with_derived_fields`."""
         derived: Any = bot
         return cls.copy_from(
             bot,
@@ -321,11 +321,11 @@ def detected_setup(bot: Bot) -> dict[str, bool]:
     }
 
 
-def _or_null(shapes: Callable[[Any], Any], entries: Any) -> Any:
-    return None if entries is None else shapes(entries)
+def _or_null(convert: Callable[[Any], Any], entries: Any) -> Any:
+    return None if entries is None else convert(entries)
 
 
-class ToggleDisableBotDto(Shape):
+class ToggleDisableBotDto(Schema):
     """Whether a bot is disabled."""
 
     model_config = example(is_disabled=True)
@@ -340,7 +340,7 @@ class BotsResponse(ListPage[BotDto]):
     """One page of the list of bots, oldest first."""
 
 
-class BotLanguage(Shape):
+class BotLanguage(Schema):
     """One supported language."""
 
     code: Language = Field(description="The language as a BCP 47 code, such as `en` or `pt-BR`.")
@@ -365,7 +365,7 @@ class BotLanguage(Shape):
         )
 
 
-class BotLanguageConfigDto(Shape):
+class BotLanguageConfigDto(Schema):
     """The languages of one bot, or of all bots of your company."""
 
     model_config = example(default_language="vi", languages=[{"code": "vi"}, {"code": "en"}])

@@ -1,4 +1,4 @@
-"""Request and response shapes of a bot's documents."""
+"""Request and response schemas of a bot's documents."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field, WithJsonSchema
 
 from bots.models import Document, DocumentStage, DocumentStatus
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import MAX_ID, Moment, Shape, example, without_default
+from chatplatform.api.schemas import MAX_ID, Moment, Schema, example, without_default
 
 # A file in a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
@@ -19,7 +19,7 @@ DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
 
 
 # The specification defines this name.
-class Body_upload_files_ai__bot_id__train_document_post(Shape):
+class Body_upload_files_ai__bot_id__train_document_post(Schema):
     """Files to train the bot on."""
 
     files: list[Upload] = Field(
@@ -31,7 +31,7 @@ class Body_upload_files_ai__bot_id__train_document_post(Shape):
     )
 
 
-class DocumentError(Shape):
+class DocumentError(Schema):
     """Why training on a document failed."""
 
     code: str = Field(
@@ -60,7 +60,7 @@ FAILED_CHANGE = (
 )
 
 
-class HeldChange(Shape):
+class HeldChange(Schema):
     """A change, not yet live, to a document that the bot uses."""
 
     is_deleted: bool = Field(description="Whether the document will be deleted.")
@@ -92,7 +92,7 @@ class HeldChange(Shape):
         )
 
 
-class DocumentDto(Shape):
+class DocumentDto(Schema):
     """One item of a bot's content: a file, crawled page, written text, or question and answer."""
 
     id: int = Field(description="The document's id.")
@@ -175,7 +175,7 @@ class DocumentDto(Shape):
         )
 
 
-class RefusedFile(Shape):
+class RefusedFile(Schema):
     """A file of an upload that was not accepted."""
 
     position: int = Field(description="The file's position in the request, from 0.")
@@ -205,7 +205,7 @@ class DocumentsQuery(Page):
     )
 
 
-class ImportantDocumentDto(Shape):
+class ImportantDocumentDto(Schema):
     """Whether a document takes precedence, and when its text is used. Fields left out are kept."""
 
     model_config = example(
@@ -231,7 +231,7 @@ class ImportantDocumentDto(Shape):
     )
 
 
-class ReuploadFilesRequest(Shape):
+class ReuploadFilesRequest(Schema):
     """The documents to train again."""
 
     model_config = example(document_ids=[12, 13])
@@ -241,7 +241,7 @@ class ReuploadFilesRequest(Shape):
     )
 
 
-class SkippedFile(Shape):
+class SkippedFile(Schema):
     """A document that is not trained again."""
 
     id: int = Field(description="The document's id.")
@@ -252,14 +252,14 @@ class SkippedFile(Shape):
     )
 
 
-class ReuploadFilesResponse(Shape):
+class ReuploadFilesResponse(Schema):
     """The documents that are trained again, and those that are not."""
 
     queued: list[int] = Field(description="The ids of the documents that were queued.")
     skipped: list[SkippedFile] = Field(description="The other documents, with the reason for each.")
 
 
-class DeletedCount(Shape):
+class DeletedCount(Schema):
     """The number of deleted documents."""
 
     deleted: int = Field(description="The number of deleted documents.")

@@ -1,4 +1,4 @@
-"""Request and response shapes of function calling: a bot's configuration and its call log."""
+"""Request and response schemas of function calling: a bot's configuration and its call log."""
 
 import re
 import uuid
@@ -14,7 +14,7 @@ from chatplatform.api.schemas import (
     InRequest,
     JsonObject,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -55,7 +55,7 @@ Status = Literal["waiting", "running", "succeeded", "failed", "refused", "reject
 FunctionName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$", max_length=64)]
 
 
-class FunctionHttpDTO(Shape):
+class FunctionHttpDTO(Schema):
     """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
@@ -99,7 +99,7 @@ def _safe_approval(values: dict[str, Any]) -> Literal["none", "customer"]:
     return "none" if http is None or http.method == "GET" else "customer"
 
 
-class FunctionDTO(Shape):
+class FunctionDTO(Schema):
     """An HTTP request that the bot may make."""
 
     name: FunctionName = Field(
@@ -145,7 +145,7 @@ class FunctionDTO(Shape):
         )
 
 
-class FunctionCallingConfigDTO(Shape):
+class FunctionCallingConfigDTO(Schema):
     """The functions that a bot may call."""
 
     model_config = example(
@@ -216,7 +216,7 @@ class FunctionCallingConfigDTO(Shape):
         )
 
 
-class FunctionCallingEventDTO(Shape):
+class FunctionCallingEventDTO(Schema):
     """One call that a bot requested, whether it was made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
@@ -294,7 +294,7 @@ class FunctionCallingEventsResponse(ListPage[FunctionCallingEventDTO]):
     """One page of the list of calls, newest first."""
 
 
-class FunctionCallDecision(Shape):
+class FunctionCallDecision(Schema):
     """An agent's decision on a call that waits for approval."""
 
     model_config = example(approve=True)

@@ -1,4 +1,4 @@
-"""Request and response shapes of golden questions and golden runs."""
+"""Request and response schemas of golden questions and golden runs."""
 
 import uuid
 from typing import Annotated, Any, Literal, Self
@@ -11,7 +11,7 @@ from chatplatform.api.schemas import (
     NOT_BLANK,
     InRequest,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -37,7 +37,7 @@ _ANSWER = (
 )
 
 
-class GoldenTurn(Shape):
+class GoldenTurn(Schema):
     """A follow-up message of the customer, with what is expected of its answer."""
 
     question: Text = Field(
@@ -48,7 +48,7 @@ class GoldenTurn(Shape):
     expected_answer: Text | None = Field(None, max_length=500, description=_ANSWER)
 
 
-class GoldenQuestionDto(Shape):
+class GoldenQuestionDto(Schema):
     """A question that the bot must answer correctly, optionally with follow-up messages."""
 
     model_config = example(
@@ -98,7 +98,7 @@ class GoldenQuestionsResponse(ListPage[GoldenQuestionDto]):
     """One page of the list of golden questions, newest first."""
 
 
-class GoldenCollectRequest(Shape):
+class GoldenCollectRequest(Schema):
     """The source of new golden questions."""
 
     model_config = example(source="samples")
@@ -110,7 +110,7 @@ class GoldenCollectRequest(Shape):
     )
 
 
-class GoldenCollected(Shape):
+class GoldenCollected(Schema):
     """The golden questions that were added."""
 
     added: list[GoldenQuestionDto] = Field(
@@ -119,7 +119,7 @@ class GoldenCollected(Shape):
     )
 
 
-class GoldenRunRequest(Shape):
+class GoldenRunRequest(Schema):
     """The change to test: a threshold, a version of the instructions or both; `{}` for none."""
 
     model_config = example(threshold=0.5)
@@ -139,7 +139,7 @@ class GoldenRunRequest(Shape):
     )
 
 
-class GoldenTurnResult(Shape):
+class GoldenTurnResult(Schema):
     """A message of the customer, with the bot's answer."""
 
     question: str = Field(description="The customer's message.")
@@ -172,12 +172,12 @@ class GoldenResult(GoldenTurnResult):
 
 
 def result_of(stored: dict[str, Any]) -> GoldenResult:
-    """A stored result as a shape; results from an earlier release have no turns."""
+    """A stored result as a schema; results from an earlier release have no turns."""
     turns = [GoldenTurnResult.model_construct(**turn) for turn in stored.get("turns", ())]
     return GoldenResult.model_construct(**stored | {"turns": turns})
 
 
-class GoldenRunDto(Shape):
+class GoldenRunDto(Schema):
     """A golden run: it asks the bot all of its golden questions and compares the answers."""
 
     id: uuid.UUID = Field(description="The run's id.")
@@ -227,7 +227,7 @@ class GoldenRunDto(Shape):
 
     @classmethod
     def from_row(cls, row: GoldenRun) -> Self:
-        """The shape of a row annotated by `golden_runs.with_outcome`."""
+        """An instance from a row annotated by `golden_runs.with_outcome`."""
         return cls.copy_run(row)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Request and response shapes of the language models and encoders that clients connect."""
+"""Request and response schemas of the language models and encoders that clients connect."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from chatplatform.api.schemas import (
     NOT_BLANK,
     InRequest,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -20,7 +20,7 @@ from chatplatform.api.schemas import (
 Purpose = Literal["chat", "embeddings"]
 
 
-class LanguageModelQuery(Shape):
+class LanguageModelQuery(Schema):
     """Query parameters that select a model."""
 
     bot_id: int | None = Field(
@@ -35,7 +35,7 @@ class LanguageModelQuery(Shape):
     )
 
 
-class LanguageModelDto(Shape):
+class LanguageModelDto(Schema):
     """A language model that your company has connected for one or all bots, or an encoder."""
 
     model_config = example(
@@ -116,7 +116,7 @@ class LanguageModelsResponse(ListPage[LanguageModelDto]):
     """One page of the list of models, newest first."""
 
 
-class LanguageModelTest(Shape):
+class LanguageModelTest(Schema):
     """The result of a test: the model translates one word, an encoder encodes two."""
 
     is_working: bool = Field(description="Whether the model gave a usable answer.")

@@ -1,4 +1,4 @@
-"""Request and response shapes of a bot's MCP servers."""
+"""Request and response schemas of a bot's MCP servers."""
 
 import uuid
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from pydantic import Field
 from bots.models import Function, McpServer
 from bots.schemas.function_calling import MAX_FUNCTIONS
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.schemas import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
+from chatplatform.api.schemas import NOT_BLANK, JsonObject, Moment, Schema, Text, example, read_only
 
 ToolState = Literal["allowed", "not_allowed", "changed", "gone", "unusable"]
 
 
-class McpToolChoice(Shape):
+class McpToolChoice(Schema):
     """A tool that the bot may call."""
 
     name: Text = Field(min_length=1, max_length=200, description="The tool's name on its server.")
@@ -32,7 +32,7 @@ class McpToolChoice(Shape):
     )
 
 
-class McpServerRequest(Shape):
+class McpServerRequest(Schema):
     """A server whose tools a bot may call."""
 
     model_config = example(name="Shop", url="https://shop.example/mcp", token="7d1f0c")
@@ -88,7 +88,7 @@ class McpServerChange(McpServerRequest):
     created_at: Moment | None = read_only("When the server was connected.")
 
 
-class McpToolDto(Shape):
+class McpToolDto(Schema):
     """A tool of an MCP server."""
 
     name: str = Field(description="The tool's name on its server.")
@@ -113,7 +113,7 @@ class McpToolDto(Shape):
     problem: str | None = Field(description="Why the tool cannot be chosen; null if it can.")
 
 
-class McpServerDto(Shape):
+class McpServerDto(Schema):
     """An MCP server of a bot, with the tools that it last offered."""
 
     id: uuid.UUID = Field(description="The server's id.")

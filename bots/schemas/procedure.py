@@ -1,4 +1,4 @@
-"""Request and response shapes of a bot's procedures."""
+"""Request and response schemas of a bot's procedures."""
 
 from typing import Annotated
 
@@ -6,14 +6,14 @@ from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from bots.models import Bot
-from chatplatform.api.schemas import NOT_BLANK, Shape, Text, example
+from chatplatform.api.schemas import NOT_BLANK, Schema, Text, example
 
 MAX_PROCEDURES = 10
 MAX_CHARS = 5_000
 Example = Annotated[Text, Field(min_length=1, max_length=200, pattern=NOT_BLANK)]
 
 
-class Procedure(Shape):
+class Procedure(Schema):
     """The steps that the bot follows for one kind of request, such as a refund."""
 
     name: Text = Field(
@@ -51,7 +51,7 @@ class Procedure(Shape):
     )
 
 
-class Procedures(Shape):
+class Procedures(Schema):
     """The procedures of a bot."""
 
     model_config = example(

@@ -1,13 +1,13 @@
-"""Request and response shapes of a bot's instructions."""
+"""Request and response schemas of a bot's instructions."""
 
 from pydantic import Field
 
 from bots.models import Prompt
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.schemas import NOT_BLANK, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.schemas import NOT_BLANK, Language, Moment, Schema, Text, example, read_only
 
 
-class PromptDto(Shape):
+class PromptDto(Schema):
     """One version of a bot's instructions."""
 
     model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
@@ -61,7 +61,7 @@ class PromptDto(Shape):
         )
 
 
-class PromptVersion(Shape):
+class PromptVersion(Schema):
     """Query parameter that selects a version of the instructions."""
 
     version: int | None = Field(

@@ -1,11 +1,11 @@
-"""Request and response shapes of the search in a bot's content."""
+"""Request and response schemas of the search in a bot's content."""
 
 from pydantic import Field
 
-from chatplatform.api.schemas import NOT_BLANK, Language, Shape, Text
+from chatplatform.api.schemas import NOT_BLANK, Language, Schema, Text
 
 
-class ContentQuery(Shape):
+class ContentQuery(Schema):
     """What to search for."""
 
     q: Text = Field(
@@ -21,7 +21,7 @@ class ContentQuery(Shape):
     limit: int = Field(5, ge=1, le=20, description="The maximum number of passages, 1..20.")
 
 
-class FoundPassage(Shape):
+class FoundPassage(Schema):
     """A passage of the bot's content that the search found."""
 
     document_id: int = Field(description="The id of the document that contains the passage.")
@@ -40,7 +40,7 @@ class FoundPassage(Shape):
 CONFIDENCE = "The search's confidence, 0..1: how probable it is that the passages have the answer"
 
 
-class FoundContent(Shape):
+class FoundContent(Schema):
     """The passages that answer a question best."""
 
     passages: list[FoundPassage] = Field(description="The passages, the best first.")

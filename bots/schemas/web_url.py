@@ -1,4 +1,4 @@
-"""Request and response shapes of the websites that a bot is trained on."""
+"""Request and response schemas of the websites that a bot is trained on."""
 
 from typing import Annotated, Literal
 
@@ -6,14 +6,14 @@ from pydantic import Field
 
 from bots.models import WebPage, WebUrl, WebUrlStatus
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.schemas import InRequest, Moment, Shape, Text, read_only, without_default
+from chatplatform.api.schemas import InRequest, Moment, Schema, Text, read_only, without_default
 
 # The statuses of a WebPage, and `training` while its document is queued or in training.
 ShownPageStatus = Literal["training", "trained", "unchanged", "refused", "failed"]
 MAX_SHOWN_PAGES = 50
 
 
-class WebUrlError(Shape):
+class WebUrlError(Schema):
     """Why training on a website failed."""
 
     code: str = Field(
@@ -25,7 +25,7 @@ class WebUrlError(Shape):
     message: str = Field(description="The reason as a sentence.")
 
 
-class WebPageDto(Shape):
+class WebPageDto(Schema):
     """One page of the latest crawl."""
 
     url: str = Field(description="The page's normalized URL.")
@@ -49,7 +49,7 @@ class WebPageDto(Shape):
 
     @classmethod
     def from_row(cls, page: WebPage) -> "WebPageDto":
-        """The shape of a row annotated by `web_urls.with_shown_status`."""
+        """An instance from a row annotated by `web_urls.with_shown_status`."""
         return cls.copy_from(
             page,
             status=page.shown_status,  # type: ignore[attr-defined]
@@ -57,7 +57,7 @@ class WebPageDto(Shape):
         )
 
 
-class PageCounts(Shape):
+class PageCounts(Schema):
     """The number of pages of the latest crawl in each status."""
 
     training: int = Field(0, description="Pages that were fetched and are queued or in training.")
@@ -72,7 +72,7 @@ class PageCounts(Shape):
     )
 
 
-class WebUrlDto(Shape):
+class WebUrlDto(Schema):
     """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
     id: int | None = read_only("The website's id.", path="web_url_id")
@@ -120,7 +120,7 @@ class WebUrlDto(Shape):
 
     @classmethod
     def from_row(cls, row: WebUrl) -> "WebUrlDto":
-        """The shape of a row annotated by `web_urls.with_pages`."""
+        """An instance from a row annotated by `web_urls.with_pages`."""
         error = WebUrlError(code=row.error_code, message=row.error_message)
         return cls.copy_from(
             row,

@@ -1,4 +1,4 @@
-"""Request and response shapes of a widget: welcome message, sample questions, fields, banner."""
+"""Request and response schemas of a widget: welcome message, sample questions, fields, banner."""
 
 from typing import Annotated, Literal, Self
 
@@ -14,7 +14,7 @@ from chatplatform.api.schemas import (
     NOT_BLANK,
     Language,
     Moment,
-    Shape,
+    Schema,
     Text,
     Uri,
     example,
@@ -26,7 +26,7 @@ MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
 
 
-class SampleQuestionsQuery(Shape):
+class SampleQuestionsQuery(Schema):
     """Query parameter for the sample questions."""
 
     language: Language | None = Field(
@@ -35,7 +35,7 @@ class SampleQuestionsQuery(Shape):
     )
 
 
-class KeyBotQuery(Shape):
+class KeyBotQuery(Schema):
     """Query parameter for operations that are called with an API key."""
 
     bot_id: int | None = Field(
@@ -54,7 +54,7 @@ class WidgetQuery(KeyBotQuery):
     )
 
 
-class Option(Shape):
+class Option(Schema):
     """One option of a `select` field."""
 
     label: Text = Field(
@@ -79,7 +79,7 @@ FieldName = Annotated[
 FieldType = Literal["text", "email", "phone", "number", "date", "select"]
 
 
-class CustomerInfoField(Shape):
+class CustomerInfoField(Schema):
     """A field that the bot asks a customer for; the answer becomes a customer attribute."""
 
     name: FieldName = Field(
@@ -133,7 +133,7 @@ class CustomerInfoField(Shape):
         return self
 
 
-class CustomerInfoFields(Shape):
+class CustomerInfoFields(Schema):
     """The fields that the bot asks a customer for, in the order in which it asks."""
 
     model_config = example(
@@ -168,11 +168,11 @@ class CustomerInfoFields(Shape):
 def _stored_field(stored: dict[str, object]) -> CustomerInfoField:
     options = stored.get("options") or []
     assert isinstance(options, list)
-    shapes = [Option.model_construct(**option) for option in options]
-    return CustomerInfoField.model_construct(**{**stored, "options": shapes})  # type: ignore[arg-type]
+    choices = [Option.model_construct(**option) for option in options]
+    return CustomerInfoField.model_construct(**{**stored, "options": choices})  # type: ignore[arg-type]
 
 
-class WelcomeMessages(Shape):
+class WelcomeMessages(Schema):
     """The bot's welcome message, by language."""
 
     model_config = example(messages={"en": "Hello! How can I help you?", "vi": "Xin chào!"})
@@ -184,7 +184,7 @@ class WelcomeMessages(Shape):
     )
 
 
-class SampleQuestionDto(Shape):
+class SampleQuestionDto(Schema):
     """A question that the widget suggests to customers."""
 
     id: int | None = read_only("The question's id; null if it was found in the documents.")
@@ -201,7 +201,7 @@ class SampleQuestionDto(Shape):
         return cls.copy_from(row)
 
 
-class SampleQuestions(Shape):
+class SampleQuestions(Schema):
     """The questions that the widget suggests, in order."""
 
     model_config = example(questions=[{"question": "When do you open?", "language": "en"}])
@@ -222,7 +222,7 @@ Link = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?
 Alt = Annotated[Text, Field(max_length=200)]
 
 
-class ShownBetween(Shape):
+class ShownBetween(Schema):
     """The period in which a banner is shown."""
 
     valid_from: Moment | None = Field(
@@ -256,7 +256,7 @@ class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(ShownB
     alt: Alt = Field("", description="Alternative text for screen readers, at most 200 characters.")
 
 
-class BannerUploadResponseDto(Shape):
+class BannerUploadResponseDto(Schema):
     """The stored banner."""
 
     url: Uri = Field(description="Public URL of the picture; a new picture gets a new URL.")
@@ -279,7 +279,7 @@ class BotBannerDto(ShownBetween):
     )
 
 
-class ConfigField(Shape):
+class ConfigField(Schema):
     """A customer-info field with its label in one language."""
 
     name: str = Field(description="The name of the customer attribute.")
@@ -295,7 +295,7 @@ class ConfigField(Shape):
     )
 
 
-class BotIdentitySecret(Shape):
+class BotIdentitySecret(Schema):
     """The secret with which your server signs customers' ids."""
 
     secret: str = Field(
@@ -304,7 +304,7 @@ class BotIdentitySecret(Shape):
     )
 
 
-class UploadLimits(Shape):
+class UploadLimits(Schema):
     """What a customer may attach to a message."""
 
     max_files: int = Field(description="The maximum number of files per message.")
@@ -314,7 +314,7 @@ class UploadLimits(Shape):
     )
 
 
-class BotConfigDto(Shape):
+class BotConfigDto(Schema):
     """The configuration of a widget in one language; anyone with the public key can read it."""
 
     id: int = Field(description="The bot's id.")

@@ -1,4 +1,4 @@
-"""Request and response shapes of written texts, and of questions with their answers."""
+"""Request and response schemas of written texts, and of questions with their answers."""
 
 from typing import Self
 
@@ -13,7 +13,7 @@ from bots.schemas.document import (
     HeldChange,
 )
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import Moment, Shape, Text, example, read_only
+from chatplatform.api.schemas import Moment, Schema, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
 MAX_QUESTION, MAX_ANSWER = 300, 4_000
@@ -22,7 +22,7 @@ MAX_QUESTION, MAX_ANSWER = 300, 4_000
 _BLANK = r"\s\x1c-\x1f"
 
 
-class Written(Shape):
+class Written(Schema):
     """The training fields that all written sources have."""
 
     status: DocumentStatus | None = read_only(

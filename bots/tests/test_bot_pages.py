@@ -317,9 +317,9 @@ def test_no_form_takes_what_another_has(ann, site, bot):
     assert (now[2]["name"], now[2]["label"], now[2]["type"]) == ("order", {"en": "Order"}, "number")
 
 
-def written(shape):
-    """The fields of a shape that a request may set."""
-    properties = shape.model_json_schema()["properties"]
+def written(schema):
+    """The fields of a schema that a request may set."""
+    properties = schema.model_json_schema()["properties"]
     return {name for name, field in properties.items() if not field.get("readOnly")}
 
 

@@ -54,7 +54,7 @@ class BotViewSet(TenantViewSet):
     @operation("bot", "Get All Bot", access=BEARER, returns=BotsResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """List your bots, oldest first."""
-        return page(bots.list_for_client(self.client), query, shape=BotDto.from_row)
+        return page(bots.list_for_client(self.client), query, schema=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER)
     def retrieve(self, bot_id: int) -> BotDto:

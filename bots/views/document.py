@@ -64,7 +64,7 @@ class DocumentViewSet(TenantViewSet):
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
         """List the uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id), status=query.status)
-        return page(rows, query, by="-id", shape=DocumentDto.from_row) | {"refused": []}
+        return page(rows, query, by="-id", schema=DocumentDto.from_row) | {"refused": []}
 
     @operation("AI / train", "Get Document By Id", access=BEARER)
     def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:

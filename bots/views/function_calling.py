@@ -49,7 +49,7 @@ class FunctionCallViewSet(TenantViewSet):
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
         """List the calls that the bot requested, with arguments, result and error, newest first."""
         rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
-        return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
+        return page(rows, query, by="-id", schema=FunctionCallingEventDTO.from_row)
 
     @operation("function-calling", "Decide Function Call", access=BEARER, also={409: Error})
     def decide(
@@ -72,7 +72,7 @@ class McpServerViewSet(TenantViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the MCP servers of the bot with their tools, newest first."""
         rows = mcp_servers.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=mcp_servers.describe)
+        return page(rows, query, by="-id", schema=mcp_servers.describe)
 
     @operation(
         "function-calling", "Connect MCP Server", access=ADMIN, status=201, waits=True,

@@ -23,7 +23,7 @@ class GoldenQuestionViewSet(TenantViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the questions that the bot must answer correctly, newest first."""
         rows = golden_questions.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=GoldenQuestionDto.from_row)
+        return page(rows, query, by="-id", schema=GoldenQuestionDto.from_row)
 
     @operation(
         "AI / train", "Create Golden Question", access=TRAINER, status=201, also={409: Error}
@@ -60,7 +60,7 @@ class GoldenRunViewSet(TenantViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the bot's golden runs with the questions that broke or improved, newest first."""
         rows = golden_runs.list_for_bot(bots.get(self.client, bot_id)).select_related("prompt")
-        return page(rows, query, by="-id", shape=GoldenRunDto.from_row)
+        return page(rows, query, by="-id", schema=GoldenRunDto.from_row)
 
     @operation("AI / train", "Start Golden Run", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: GoldenRunRequest) -> GoldenRunDto:

@@ -27,7 +27,7 @@ class LanguageModelViewSet(TenantViewSet):
         keys are never shown.
         """
         rows = language_models.list_for_client(self.client)
-        return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
+        return page(rows, query, by="-id", schema=LanguageModelDto.from_row)
 
     @operation("bot", "Set Language Model", access=ADMIN, also={404: Error}, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:

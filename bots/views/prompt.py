@@ -33,7 +33,7 @@ class PromptViewSet(TenantViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the versions of the bot's instructions, newest first."""
         rows = prompt_versions.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-version", shape=PromptDto.from_row)
+        return page(rows, query, by="-version", schema=PromptDto.from_row)
 
     @operation("AI / train", "Restore Prompt Version", access=TRAINER)
     def restore(self, bot_id: int, version: int) -> PromptDto:

@@ -41,7 +41,7 @@ class WebUrlViewSet(TenantViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the bot's websites with their crawled pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=WebUrlDto.from_row)
+        return page(rows, query, by="-id", schema=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=TRAINER, status=204)
     def destroy(self, bot_id: int, web_url_id: int) -> None:

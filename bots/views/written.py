@@ -36,7 +36,7 @@ class TextViewSet(TenantViewSet):
         """List the written texts with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(bot, DocumentSource.TEXT, status=query.status)
-        return page(rows, query, by="-id", shape=TextDto.from_row)
+        return page(rows, query, by="-id", schema=TextDto.from_row)
 
     @operation("AI / train", "Get Text By Id", access=BEARER)
     def retrieve(self, bot_id: int, text_id: int) -> TextDto:
@@ -91,7 +91,7 @@ class QuestionAnswerViewSet(TenantViewSet):
         rows = written_sources.list_for_bot(
             bot, DocumentSource.QUESTION_ANSWER, status=query.status
         )
-        return page(rows, query, by="-id", shape=QuestionAnswerDto.from_row)
+        return page(rows, query, by="-id", schema=QuestionAnswerDto.from_row)
 
     @operation("AI / train", "Get Question Answer By Id", access=BEARER)
     def retrieve(self, bot_id: int, question_answer_id: int) -> QuestionAnswerDto:

@@ -1,4 +1,4 @@
-"""The shapes of connections, accounts and templates, and of messages sent through them."""
+"""The schemas of connections, accounts and templates, and of messages sent through them."""
 
 import uuid
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from channels_app import models
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import InRequest, Moment, Shape, Text, Uri, example
+from chatplatform.api.schemas import InRequest, Moment, Schema, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
 from chats.schemas.message import MessageContent
 from chats.schemas.people import Identity
@@ -17,7 +17,7 @@ from identity.models import ChannelAccessToken
 _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
-class ChannelNotice(Shape):
+class ChannelNotice(Schema):
     """Something that the provider reported about an account or one of its templates."""
 
     id: uuid.UUID = Field(description="The notice's id, a UUIDv7.")
@@ -49,7 +49,7 @@ class ChannelNotice(Shape):
     at: Moment = Field(description="When it happened, by the provider's clock.")
 
 
-class ChannelConnection(Shape):
+class ChannelConnection(Schema):
     """A bot's account at a messaging provider."""
 
     id: uuid.UUID | None = Field(
@@ -139,7 +139,7 @@ class ChannelConnection(Shape):
     def from_token(
         cls, token: ChannelAccessToken, channel: MessagingChannel
     ) -> "ChannelConnection":
-        """The shape for a person's stored token, which can list and connect accounts."""
+        """An instance for a person's stored token, which can list and connect accounts."""
         by = token.created_by
         return cls(
             channel=channel,
@@ -149,7 +149,7 @@ class ChannelConnection(Shape):
         )
 
 
-class MessengerConnectDto(Shape):
+class MessengerConnectDto(Schema):
     """Begins a consent, or completes it with the code from the provider's consent page."""
 
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
@@ -174,7 +174,7 @@ class MessengerConnectDto(Shape):
     )
 
 
-class MessengerConnectPageDto(Shape):
+class MessengerConnectPageDto(Schema):
     """The page to connect, disconnect or reconnect."""
 
     model_config = example(page_id="1048576000001")
@@ -199,7 +199,7 @@ class PhotoappConnectDto(MessengerConnectDto):
     )
 
 
-class PhotoappConnectPageDto(Shape):
+class PhotoappConnectPageDto(Schema):
     """The account to connect."""
 
     model_config = example(page_id="17840000000000001")
@@ -210,7 +210,7 @@ class PhotoappConnectPageDto(Shape):
     )
 
 
-class LocalappOAConnectDto(Shape):
+class LocalappOAConnectDto(Schema):
     """Begins a consent for an Official Account."""
 
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
@@ -227,7 +227,7 @@ class LocalappOAConnectDto(Shape):
     )
 
 
-class ChatappConnectPhoneDto(Shape):
+class ChatappConnectPhoneDto(Schema):
     """A number, and the pin with which it is registered."""
 
     model_config = example(phone_number_id="1122334455667")
@@ -240,7 +240,7 @@ class ChatappConnectPhoneDto(Shape):
     )  # fmt: skip
 
 
-class ChatappConnectDto(Shape):
+class ChatappConnectDto(Schema):
     """The values that the provider's signup dialog returned."""
 
     model_config = example(
@@ -261,7 +261,7 @@ class ChatappConnectDto(Shape):
     phone: ChatappConnectPhoneDto = Field(description="The number to connect.")
 
 
-class TokenConnectDto(Shape):
+class TokenConnectDto(Schema):
     """An account's own token."""
 
     model_config = example(token="7100000001:AAExampleExampleExampleExampleExample")
@@ -273,7 +273,7 @@ class TokenConnectDto(Shape):
     )
 
 
-class ChannelAccount(Shape):
+class ChannelAccount(Schema):
     """An account that can be connected."""
 
     id: str = Field(description="The account's id at the provider.")
@@ -292,7 +292,7 @@ class ChannelAccountsResponse(ListPage[ChannelAccount]):
     """One page of accounts, in the provider's order."""
 
 
-class AccountsQuery(Shape):
+class AccountsQuery(Schema):
     """The cursor and size of one page of accounts. The provider may return fewer than `limit`."""
 
     cursor: Text | None = Field(
@@ -331,7 +331,7 @@ def _require_one_chat(body: "ChannelMessageRequest | ChatappTemplateRequest") ->
         raise ValueError("give either conversation_id or recipient_id")
 
 
-class ChannelMessageRequest(Shape):
+class ChannelMessageRequest(Schema):
     """A message to a customer of a channel."""
 
     model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
@@ -386,7 +386,7 @@ class ChannelMessageRequest(Shape):
         return self
 
 
-class ChatappTemplate(Shape):
+class ChatappTemplate(Schema):
     """A template of a number's business account, in one language."""
 
     name: str = Field(description="The template's name at the provider.")
@@ -437,7 +437,7 @@ class ChatappTemplatesQuery(AccountsQuery):
 TemplateValue = Annotated[Text, Field(min_length=1, max_length=1024, pattern=r"^[^\n\r\t]*$")]
 
 
-class ChatappTemplateRequest(Shape):
+class ChatappTemplateRequest(Schema):
     """A template to send to a customer from the bot's number."""
 
     model_config = example(
@@ -494,7 +494,7 @@ class ChatappTemplateRequest(Shape):
         return self
 
 
-class ChannelHandshake(Shape):
+class ChannelHandshake(Schema):
     """The provider's request to verify that a callback URL is ours."""
 
     model_config = {"extra": "ignore", "populate_by_name": True}

@@ -1,6 +1,6 @@
 """The callbacks of socialnet and photoapp, with the fields that we read.
 
-Unlike the shapes of our own API, these are tolerant: unknown fields are ignored, and a number may
+Unlike the schemas of our own API, these are tolerant: unknown fields are ignored, and a number may
 be a string. An event that still does not fit is counted as malformed; the others are processed.
 """
 
@@ -16,15 +16,15 @@ from pydantic import (
     field_validator,
 )
 
-from chatplatform.api.schemas import MAX_ID, MAX_NUMBER, Shape, example
+from chatplatform.api.schemas import MAX_ID, MAX_NUMBER, Schema, example
 
 # Longer ids are malformed: they do not fit the columns, and a truncated id could match another.
 ProviderId = Annotated[str, Field(max_length=300)]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 
 
-class Tolerant(Shape):
-    """The base of the shapes of providers' callbacks."""
+class Tolerant(Schema):
+    """The base of the schemas of providers' callbacks."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 

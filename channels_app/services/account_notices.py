@@ -55,11 +55,11 @@ def store(connection: ChannelConnection, item: ProviderNotice) -> None:
     if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
         setattr(connection, item.kind, item.value[:20])
         connection.save(update_fields=[item.kind])
-    shape = connection_schemas.ChannelConnection.from_row(connection)
-    notice_shape = connection_schemas.ChannelNotice.copy_from(notice)
+    shown = connection_schemas.ChannelConnection.from_row(connection)
+    shown_notice = connection_schemas.ChannelNotice.copy_from(notice)
     data = {
-        "connection": shape.model_dump(mode="json"),
-        "notice": notice_shape.model_dump(mode="json"),
+        "connection": shown.model_dump(mode="json"),
+        "notice": shown_notice.model_dump(mode="json"),
     }
     announce(connection.client_id, "channel.notified", data)
     if notice.is_bad:

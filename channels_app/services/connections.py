@@ -535,8 +535,8 @@ def _shares_subscription(row: ChannelConnection) -> bool:
 
 
 def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None:
-    shape: Any = connection_schemas.ChannelConnection.from_row(row)
-    announce(row.client_id, event_type, {"connection": shape.model_dump(mode="json")})
+    shown: Any = connection_schemas.ChannelConnection.from_row(row)
+    announce(row.client_id, event_type, {"connection": shown.model_dump(mode="json")})
     audit.record(
         row.client_id, event_type, by=by, subject=f"channel_connection:{row.pk}",
         changes={"channel": row.channel, "bot_id": row.bot_id, "account_id": row.account_id},

@@ -1,4 +1,4 @@
-"""The shapes of errors in the OpenAPI document."""
+"""The schemas of errors in the OpenAPI document."""
 
 from functools import cache
 from typing import Any, Literal
@@ -6,10 +6,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, create_model
 
 from chatplatform.api.errors import CODES, ApiError, Invalid
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 
 
-class ValidationError(Shape):
+class ValidationError(Schema):
     """One error in a request."""
 
     loc: list[str | int] = Field(
@@ -21,13 +21,13 @@ class ValidationError(Shape):
     )
 
 
-class HTTPValidationError(Shape):
+class HTTPValidationError(Schema):
     """A field is missing or invalid; the error names it. Nothing was changed."""
 
     detail: list[ValidationError] = Field(description="The errors in the request.")
 
 
-class Error(Shape):
+class Error(Schema):
     """An error. Its `code` determines which of the other fields it has."""
 
     detail: str = Field(description="A sentence for people: what is wrong, or what to do.")
@@ -52,8 +52,8 @@ def codes_with_status(status: int) -> frozenset[str]:
 
 
 @cache
-def error_shape() -> type[BaseModel]:
-    """The shape of all errors except `Invalid`: every code, and the additional fields of some
+def error_schema() -> type[BaseModel]:
+    """The schema of all errors except `Invalid`: every code, and the additional fields of some
     codes."""
     codes = sorted({*CODES.values(), *(error.code for error in _classes())})
     fields: dict[str, Any] = {

@@ -16,7 +16,7 @@ from chatplatform.api.error_schemas import (
     Error,
     HTTPValidationError,
     codes_with_status,
-    error_shape,
+    error_schema,
 )
 from chatplatform.api.errors import CODES
 from chatplatform.api.operation import (
@@ -157,10 +157,10 @@ class OperationSchema(AutoSchema):
         body = self.declared.body
         if body is None:
             return None
-        shape = body.shape if isinstance(body, Form) else body
+        schema_class = body.schema if isinstance(body, Form) else body
         media_types = body.media_types if isinstance(body, Form) else ("application/json",)
-        content: dict[str, Any] = {"schema": self._ref(shape, "validation")}
-        if isinstance(extra := shape.model_config.get("json_schema_extra"), dict):
+        content: dict[str, Any] = {"schema": self._ref(schema_class, "validation")}
+        if isinstance(extra := schema_class.model_config.get("json_schema_extra"), dict):
             content["example"] = extra["examples"][0]  # type: ignore[index]
         return {
             "content": {media_type: dict(content) for media_type in media_types},
@@ -176,9 +176,9 @@ class OperationSchema(AutoSchema):
             bodies["200"].setdefault("content", {})["text/event-stream"] = self._stream(
                 declared.streams
             )
-        for status, shape in declared.also.items():
+        for status, schema_class in declared.also.items():
             bodies[str(status)] = (
-                self._success(shape) if status < 300 else self._refusal(status, shape)
+                self._success(schema_class) if status < 300 else self._refusal(status, schema_class)
             )
         for status in self._usual_refusals():
             bodies.setdefault(str(status), self._refusal(status, None))
@@ -212,18 +212,18 @@ class OperationSchema(AutoSchema):
         if isinstance(returns, RawResponse):
             content = {name: {"schema": _bare(name)} for name in returns.media_types}
             return {"description": returns.description, "content": content}
-        shape = get_args(returns)[0] if get_origin(returns) is list else returns
-        schema = self._ref(shape, "serialization")
-        if shape is not returns:
+        schema_class = get_args(returns)[0] if get_origin(returns) is list else returns
+        schema = self._ref(schema_class, "serialization")
+        if schema_class is not returns:
             schema = {"type": "array", "items": schema}
-        first = get_args(shape)[0] if isinstance(shape, UnionType) else shape
+        first = get_args(schema_class)[0] if isinstance(schema_class, UnionType) else schema_class
         # The first paragraph, which may have several lines.
         description = " ".join((first.__doc__ or "").strip().partition("\n\n")[0].split())
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
         """A stream of server-sent events; `contentSchema` describes each event."""
-        shapes = [self._event(name, shape) for name, shape in events.items()]
+        schemas = [self._event(name, schema_class) for name, schema_class in events.items()]
         names = [f"`{name}`" for name in events if name != STORED_EVENT]
         if STORED_EVENT in events:
             names.append("or the type of an event of the event log, such as `message.created`")
@@ -232,12 +232,12 @@ class OperationSchema(AutoSchema):
                 "type": "string",
                 "description": f"Server-sent events: {', '.join(names)}.",
                 "contentMediaType": "text/event-stream",
-                "contentSchema": {"oneOf": shapes},
+                "contentSchema": {"oneOf": schemas},
             }
         }
 
-    def _event(self, name: str, shape: Reply) -> dict[str, Any]:
-        data = self._ref(shape, "serialization")
+    def _event(self, name: str, schema_class: Reply) -> dict[str, Any]:
+        data = self._ref(schema_class, "serialization")
         fields: dict[str, Any] = {"event": {"const": name}, "data": data}
         if name == STORED_EVENT:
             fields["event"] = {"type": "string", "pattern": r"^\w+\.\w+$"}
@@ -249,7 +249,7 @@ class OperationSchema(AutoSchema):
             "additionalProperties": False,
         }
 
-    def _refusal(self, status: int, shape: Reply | None) -> dict[str, Any]:
+    def _refusal(self, status: int, schema_class: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
         reason = REASONS.get(status, "Refused.")
@@ -262,7 +262,7 @@ class OperationSchema(AutoSchema):
         )
         return {
             "description": f"{reason} {codes}." if codes else reason,
-            "content": {"application/json": {"schema": self._refused(status, shape)}},
+            "content": {"application/json": {"schema": self._refused(status, schema_class)}},
         }
 
     def _codes(self, status: int) -> list[str]:
@@ -290,38 +290,40 @@ class OperationSchema(AutoSchema):
     def _named_codes(self) -> set[str]:
         return set(re.findall(r"`(\w+)`", self.declared.description))
 
-    def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
+    def _refused(self, status: int, schema_class: Reply | None) -> dict[str, Any]:
         if status == 422:
             invalid = self._ref(HTTPValidationError, "serialization")
-            # The only other 422 is `idempotency_key_reused`, which has the shape of an `Error`.
+            # The only other 422 is `idempotency_key_reused`, which is an `Error`.
             keyed = IDEMPOTENCY_KEY in self._header_parameters()
             return {"anyOf": [invalid, self._error_ref()]} if keyed else invalid
-        if shape is None or shape is Error:
+        if schema_class is None or schema_class is Error:
             return self._error_ref()
-        return self._ref(shape, "serialization")
+        return self._ref(schema_class, "serialization")
 
     def _error_ref(self) -> dict[str, Any]:
-        """A reference to the shape of all errors, which is built only once since it takes long."""
+        """A reference to the schema of all errors, which is built only once since it takes long."""
         if _component(Error) not in self.registry:
-            schema = self._inline(error_shape(), "validation", registered_as="serialization")
+            schema = self._inline(error_schema(), "validation", registered_as="serialization")
             self._register(Error, schema, "serialization")
         return {"$ref": "#/components/schemas/Error"}
 
-    def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
-        """A reference to the shape's component. Registers the shape and those that it contains, as
-        they are in a request (`validation`) or in a response (`serialization`)."""
-        if isinstance(shape, UnionType):
-            return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
-        self._register(shape, self._inline(shape, mode), mode)
-        return {"$ref": f"#/components/schemas/{shape.__name__}"}
+    def _ref(self, schema_class: Reply, mode: Any) -> dict[str, Any]:
+        """A reference to the schema's component. Registers the schema and those that it contains,
+        as they are in a request (`validation`) or in a response (`serialization`)."""
+        if isinstance(schema_class, UnionType):
+            return {"anyOf": [self._ref(part, mode) for part in get_args(schema_class)]}
+        self._register(schema_class, self._inline(schema_class, mode), mode)
+        return {"$ref": f"#/components/schemas/{schema_class.__name__}"}
 
     def _inline(
-        self, shape: type[BaseModel], mode: Any, *, registered_as: str = ""
+        self, schema_class: type[BaseModel], mode: Any, *, registered_as: str = ""
     ) -> dict[str, Any]:
-        schema = shape.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+        schema = schema_class.model_json_schema(
+            ref_template="#/components/schemas/{model}", mode=mode
+        )
         parts = schema.pop("$defs", {})
         if parts:
-            named = {part.__name__: part for part in _named_in(shape, set())}
+            named = {part.__name__: part for part in _named_in(schema_class, set())}
             for name, part in parts.items():
                 self._register(named[name], part, registered_as or mode)
         return schema
@@ -331,7 +333,7 @@ class OperationSchema(AutoSchema):
         component = _component(of, schema)
         known = self.registry._components.setdefault(component.key, component)
         if known.object is not of:
-            raise TypeError(f"Two shapes have one name: {known.object} and {of}.")
+            raise TypeError(f"Two schemas have one name: {known.object} and {of}.")
         # `openapi_postprocessing.finish` combines or separates the schemas of both modes.
         vars(known).setdefault("modes", {})[mode] = schema
 
@@ -349,7 +351,7 @@ def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
-    """Yield a shape and all types that have a component of their own in its schema."""
+    """Yield a schema class and all types that have a component of their own."""
     for part in get_args(annotation):
         yield from _named_in(part, seen)
     if annotation in seen or not isinstance(annotation, (type, TypeAliasType)):

@@ -1,5 +1,5 @@
 """Finishes the OpenAPI document once all operations are described: gives requests and responses
-separate shapes, and adds examples and code samples."""
+separate schemas, and adds examples and code samples."""
 
 import re
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
         _collect(part, schemas, found)
 
 
-# --- shapes of requests and responses -----------------------------------------------------------
+# --- schemas of requests and responses -----------------------------------------------------------
 
 
 def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give a request a separate shape if responses have the same shape but its fields mean
-    something else there; return the new shapes' names by the old shapes' names."""
+    """Give a request a separate schema if responses have the same schema but its fields mean
+    something else there; return the new schemas' names by the old schemas' names."""
     request_names: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
@@ -123,7 +123,7 @@ def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
             if name and len(modes[name]) > 1 and _must_split(**modes[name]):
                 request_names[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
                 content["schema"] = {"$ref": _REF + request_names[name]}
-    assert not set(request_names.values()) & set(modes), "a request has the name of another shape"
+    assert not set(request_names.values()) & set(modes), "a request has the name of another schema"
     return request_names
 
 

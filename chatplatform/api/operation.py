@@ -65,7 +65,7 @@ LIMIT_HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
 }
-# The shape of a response, or a union of shapes if it depends on the caller.
+# The schema of a response, or a union of schemas if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 
 
@@ -142,14 +142,14 @@ PUBLIC = Access((), lambda request: None)
 class Form:
     """A body that is not JSON, in one of `media_types`; the fields in `files` hold files."""
 
-    shape: type[BaseModel]
+    schema: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)
     files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RawResponse:
-    """A response without a shape, such as a file, in one of `media_types`."""
+    """A response without a schema, such as a file, in one of `media_types`."""
 
     media_types: tuple[str, ...]
     description: str = "The file, as a download."
@@ -175,12 +175,12 @@ class Operation:
     """The declaration of an operation, written `@operation(...)` above the method that serves it.
 
     The method gets the path's parameters, and `request`, `body` and `query` if it has parameters
-    of these names. It returns a shape, a dict, a Django response, or None for a response without a
-    body. The shapes of `body`, `query` and `returns` are its annotations unless they are given
+    of these names. It returns a schema, a dict, a Django response, or None for a response without a
+    body. The schemas of `body`, `query` and `returns` are its annotations unless they are given
     here. A method without the parameter `body` reads the raw bytes itself, for example to check
     their signature; `body` then only documents them.
 
-    - `also`: other documented statuses, with the shapes of their responses.
+    - `also`: other documented statuses, with the schemas of their responses.
     - `errors`: errors whose codes the description does not name.
     - `streams`: the events by name, if a 200 may be a stream.
     - `path_suffix`: what the document shows after the path, such as a slash.
@@ -217,12 +217,12 @@ class Operation:
 
     def __call__(self, method: Method) -> Method:
         signature = inspect.signature(method)
-        shapes = {name: value.annotation for name, value in signature.parameters.items()}
+        annotations = {name: value.annotation for name, value in signature.parameters.items()}
         declared = replace(
             self,
-            body=self.body or shapes.get("body"),
-            query=self.query or shapes.get("query"),
-            returns=self.returns or _shape(signature.return_annotation),
+            body=self.body or annotations.get("body"),
+            query=self.query or annotations.get("query"),
+            returns=self.returns or _schema(signature.return_annotation),
             description=(method.__doc__ or "").strip(),
         )
 
@@ -231,9 +231,9 @@ class Operation:
             view.admit(declared, request)
             if declared.query:
                 path["query"] = parse_query(declared.query, request)
-            if declared.body and "body" in shapes:
+            if declared.body and "body" in annotations:
                 path["body"] = parse_body(declared, request, path)
-            if "request" in shapes:
+            if "request" in annotations:
                 path["request"] = request
 
             def act() -> HttpResponseBase:
@@ -252,11 +252,12 @@ class Operation:
 operation = Operation
 
 
-def _shape(annotation: Any) -> Any:
-    """A method's return annotation if it is a shape, a list of a shape, or a union; else None."""
-    shape = next(iter(get_args(annotation)), None) if get_origin(annotation) is list else annotation
-    is_shape = isinstance(shape, type) and issubclass(shape, BaseModel)
-    return annotation if is_shape or isinstance(shape, UnionType) else None
+def _schema(annotation: Any) -> Any:
+    """A method's return annotation if it is a schema, a list of a schema, or a union; else None."""
+    is_list = get_origin(annotation) is list
+    schema = next(iter(get_args(annotation)), None) if is_list else annotation
+    is_schema = isinstance(schema, type) and issubclass(schema, BaseModel)
+    return annotation if is_schema or isinstance(schema, UnionType) else None
 
 
 def _once(
@@ -312,27 +313,27 @@ def answer(result: Any, status: int) -> HttpResponseBase:
     return json_response(result, status)
 
 
-def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
-    """The query string as `shape`; 422 for an unknown or invalid parameter, or for a repeated one
+def parse_query(schema: type[BaseModel], request: HttpRequest) -> BaseModel:
+    """The query string as `schema`; 422 for an unknown or invalid parameter, or for a repeated one
     that takes a single value."""
     fields = {
         key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()
     }
-    query = _validated(shape, fields, "query")
+    query = _validated(schema, fields, "query")
     if isinstance(query, Page):
         query._path = request.path_info
     return query
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
-    """The body as its shape.
+    """The body as its schema.
 
     413 if it is too large, 415 if it has another media type, and 422 if it is invalid or an id in
     it differs from the id in the path.
     """
     if isinstance(declared.body, Form):
         if declared.body_is_optional and _is_left_out(request):
-            return declared.body.shape()
+            return declared.body.schema()
         return _parse_form(declared.body, request)
     assert declared.body
     if int(request.headers.get("Content-Length") or 0) > settings.MAX_JSON_BYTES:
@@ -373,28 +374,28 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
     fields: dict[str, Any] = {key: values[-1] for key, values in request.POST.lists()}
     for name in request.FILES:
         files = request.FILES.getlist(name)
-        declared = form.shape.model_fields.get(name)
+        declared = form.schema.model_fields.get(name)
         is_list = declared is not None and get_origin(declared.annotation) is list
         fields[name] = files if is_list else files[-1]
-    return _validated(form.shape, fields, "body")
+    return _validated(form.schema, fields, "body")
 
 
 def _validated(
-    shape: type[BaseModel],
+    schema: type[BaseModel],
     value: Any,
     where: str,
     path: Mapping[str, Any] = NO_PATH,
     *,
     is_json: bool = False,
 ) -> BaseModel:
-    if isinstance(value, dict) and (others := path_mismatches(shape, value, path)):
+    if isinstance(value, dict) and (others := path_mismatches(schema, value, path)):
         error_fields = {"msg": "Differs from the id in the path.", "type": "value_error"}
         raise Invalid([{"loc": [where, name]} | error_fields for name in others])
     try:
         if is_json:
-            parsed: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)
+            parsed: BaseModel = strict_validator(schema).validate_python(value, context=REQUEST)
             return parsed
-        return shape.model_validate(value, context=REQUEST)
+        return schema.model_validate(value, context=REQUEST)
     except ValidationError as exc:
         errors = [
             {"loc": [where, *error["loc"]]} | describe_error(error)

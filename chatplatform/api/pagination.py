@@ -11,14 +11,14 @@ from django.db.models import Q
 from pydantic import Field
 
 from chatplatform.api.errors import Invalid
-from chatplatform.api.schemas import Shape, Text
+from chatplatform.api.schemas import Schema, Text
 
 Row = TypeVar("Row", bound=models.Model)
 Item = TypeVar("Item")
 _WRONG_CURSOR = "This cursor is damaged or belongs to another list."
 
 
-class Page(Shape):
+class Page(Schema):
     """Query parameters of every list."""
 
     cursor: Text | None = Field(
@@ -31,14 +31,14 @@ class Page(Shape):
     _path: str = ""
 
 
-class ListPage(Shape, Generic[Item]):
+class ListPage(Schema, Generic[Item]):
     """One page of a list."""
 
     items: list[Item] = Field(description="The rows of this page, in the order of the list.")
     next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
-def list_key(query: Shape) -> str:
+def list_key(query: Schema) -> str:
     """The key of the list that a query requests: its path and the filters that are set."""
     filters = query.model_dump_json(exclude={"cursor", "limit"}, exclude_defaults=True)
     return f"{query._path if isinstance(query, Page) else ''}?{filters}"
@@ -94,7 +94,7 @@ def page(
     query: Page,
     *,
     by: str | tuple[str, ...] = "id",
-    shape: Callable[[Row], Any],
+    schema: Callable[[Row], Any],
     resumable: bool = False,
 ) -> dict[str, Any]:
     """One list page of `rows`, ordered by a unique column, or by several columns that are unique
@@ -112,7 +112,7 @@ def page(
     end = None
     if page_rows and (has_more or resumable):
         end = encode_cursor(rows.model, order, _position_at(page_rows[-1], order), key=key)
-    result = {"items": [shape(row) for row in page_rows], "next_cursor": end if has_more else None}
+    result = {"items": [schema(row) for row in page_rows], "next_cursor": end if has_more else None}
     return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
 

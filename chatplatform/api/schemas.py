@@ -1,4 +1,4 @@
-"""The base of all shapes (pydantic models) and the types of their fields."""
+"""The base of all schemas (pydantic models) and the types of their fields."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -171,7 +171,7 @@ def _rules_of(field: FieldInfo) -> list[str]:
     return rules
 
 
-class Shape(BaseModel):
+class Schema(BaseModel):
     """A documented body or query. Unknown fields are refused, and every field has a description."""
 
     model_config = ConfigDict(
@@ -215,7 +215,7 @@ class Shape(BaseModel):
 
     @classmethod
     def copy_from(cls, row: object, **fields: Any) -> Self:
-        """The shape of a stored row: `fields` as given, all other fields from the row's attributes.
+        """An instance from a stored row: `fields` as given, the others from the row's attributes.
 
         Fields with `exclude=True` are left out. Nothing is validated: rows that an older version
         stored must stay readable.
@@ -245,12 +245,12 @@ def without_default(schema: dict[str, Any]) -> None:
 
 
 def path_mismatches(
-    shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
+    schema: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
 ) -> list[str]:
     """The fields that repeat a path parameter but differ from it."""
     return [
         name
-        for name, field in shape.model_fields.items()
+        for name, field in schema.model_fields.items()
         if (parameter := _path_parameter_of(field)) in path
         and values.get(name) is not None
         and str(values[name]) != str(path[parameter])
@@ -258,14 +258,14 @@ def path_mismatches(
 
 
 @cache
-def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
+def strict_validator(schema: type[BaseModel]) -> SchemaValidator:
     """A strict validator for JSON, for which `"yes"` is not a boolean, and `"7"` and `true` are not
     numbers.
 
     Forms and query strings contain only strings, so they use the usual validator.
     """
-    # The shapes' prebuilt validators are not strict.
-    return SchemaValidator(_strict(shape.__pydantic_core_schema__), _use_prebuilt=False)
+    # The schemas' prebuilt validators are not strict.
+    return SchemaValidator(_strict(schema.__pydantic_core_schema__), _use_prebuilt=False)
 
 
 def _strict(schema: Any) -> Any:
@@ -273,7 +273,7 @@ def _strict(schema: Any) -> Any:
         return type(schema)(_strict(part) for part in schema)
     if not isinstance(schema, dict):
         return schema
-    # `schema` may also map the names of a shape's fields, such as `type`, to their schemas.
+    # `schema` may also map the names of a schema's fields, such as `type`, to their schemas.
     is_strict = schema.get("type") in ("bool", "int", "float")
     strict = {"strict": True} if is_strict else {}
     return {name: _strict(part) for name, part in schema.items()} | strict

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from chatplatform.api.schemas import Moment, Shape, Text
+from chatplatform.api.schemas import Moment, Schema, Text
 from chatplatform.json_encoding import as_json
 
 
-class Part(Shape):
+class Part(Schema):
     name: Text
     at: Moment
     free: dict[str, Any]

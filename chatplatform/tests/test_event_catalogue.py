@@ -51,7 +51,7 @@ def test_every_announced_type_is_in_the_catalogue():
     assert {name: file for name, file in types.items() if name not in catalogue.EVENTS} == {}
 
 
-def test_shapes_are_those_of_the_document(served):
+def test_schemas_are_those_of_the_document(served):
     parts = [part for kind in catalogue.EVENTS.values() for part in kind.data.values()]
     names = {part for part in parts if isinstance(part, str)}
     assert names - set(served["components"]["schemas"]) == set()

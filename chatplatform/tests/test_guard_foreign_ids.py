@@ -23,13 +23,13 @@ OTHERWISE = {
 ONE_BY_ONE = {("POST", "/ai/{bot_id}/train/document/reupload"): "document_ids"}
 
 
-def id_fields(shape: Any) -> list[str]:
+def id_fields(schema: Any) -> list[str]:
     """The fields of a request that have the id of a row: a number or a UUID."""
-    if shape is None:
+    if schema is None:
         return []
     return [
         name
-        for name, field in shape.model_fields.items()
+        for name, field in schema.model_fields.items()
         if name.endswith(("_id", "_ids", "in_reply_to"))
         and {int, uuid.UUID} & _kinds(field.annotation)
         and not (isinstance(field.json_schema_extra, dict) and field.json_schema_extra)

@@ -454,7 +454,7 @@ FILTERS = {
 
 
 def holds_a_list(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Whether the type contains a list, also inside of nested shapes."""
+    """Whether the type contains a list, also inside of nested schemas."""
     if (typing.get_origin(annotation) or annotation) in (list, set, frozenset, Sequence):
         return True
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -466,7 +466,7 @@ def holds_a_list(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 def is_list(served: Served) -> bool:
-    """An answer without a shape counts as a list."""
+    """An answer without a schema counts as a list."""
     declared = served.declared
     return served.method == "GET" and (
         is_paged(served) or declared.returns is None or holds_a_list(declared.returns)

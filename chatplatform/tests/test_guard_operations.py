@@ -279,10 +279,10 @@ def test_4xx_json_to_malformed_bodies(served, ann, ann_key, ours):
 def test_no_500_to_a_wrong_field(served, ann, ann_key, ours, count):
     caller = (callers(served.declared.access, ann, ann_key) or [Person()])[0]
     body = served.declared.body
-    shape = body.shape if isinstance(body, Form) else body
-    assert shape.model_fields
+    schema = body.schema if isinstance(body, Form) else body
+    assert schema.model_fields
     wrong_values = itertools.cycle(WRONG_VALUES)
-    for name in shape.model_fields:
+    for name in schema.model_fields:
         for wrong in itertools.islice(wrong_values, count):
             reply = send(caller, served, ours, {**ACCEPTED[served.at], name: wrong})
             assert reply.status_code < 500 or lacks_a_server(reply), (name, wrong)

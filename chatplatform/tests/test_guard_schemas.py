@@ -1,4 +1,4 @@
-"""Guards over the shapes of every request: no value is accepted that cannot be stored."""
+"""Guards over the schemas of every request: no value is accepted that cannot be stored."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,18 +10,20 @@ from chatplatform.api.operation import Form, Operation, routes
 from chatplatform.api.schemas import MAX_ID
 
 
-def request_shapes(declared: Operation) -> list[type[BaseModel]]:
-    body = declared.body.shape if isinstance(declared.body, Form) else declared.body
-    return [shape for shape in (body, declared.query) if shape]
+def request_schemas(declared: Operation) -> list[type[BaseModel]]:
+    body = declared.body.schema if isinstance(declared.body, Form) else declared.body
+    return [schema for schema in (body, declared.query) if schema]
 
 
-SHAPES = sorted({shape for *_, declared in routes() for shape in request_shapes(declared)}, key=str)
+SCHEMAS = sorted(
+    {schema for *_, declared in routes() for schema in request_schemas(declared)}, key=str
+)
 
 
-def whole_numbers(shape: type[BaseModel]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every whole number that a request of this shape can hold, with its path."""
-    schema = shape.model_json_schema()
-    yield from _below(schema, schema, "", frozenset())
+def whole_numbers(schema: type[BaseModel]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every whole number that a request of this schema can hold, with its path."""
+    document = schema.model_json_schema()
+    yield from _below(document, document, "", frozenset())
 
 
 def _below(root: Any, node: Any, place: str, seen: frozenset[str]) -> Any:
@@ -39,11 +41,11 @@ def _below(root: Any, node: Any, place: str, seen: frozenset[str]) -> Any:
             yield from _below(root, part, f"{place}/{key}", seen)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-def test_every_whole_number_of_a_request_has_bounds_that_a_column_holds(shape):
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.__name__)
+def test_every_whole_number_of_a_request_has_bounds_that_a_column_holds(schema):
     unbounded = [
         place
-        for place, number in whole_numbers(shape)
+        for place, number in whole_numbers(schema)
         if not -MAX_ID
         <= number.get("minimum", -2 * MAX_ID)
         <= number.get("maximum", 2 * MAX_ID)

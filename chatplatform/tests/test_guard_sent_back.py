@@ -1,6 +1,6 @@
 """What a GET answers can be changed and sent back: fields that only the server sets are ignored.
 
-The pairs come from the document: a reply whose shape is also the body of a PUT or POST that needs
+The pairs come from the document: a reply whose schema is also the body of a PUT or POST that needs
 no id but the GET's own, and the rows (of a list, or the one that a GET answers) that have a PUT of
 their own, whatever shape it takes.
 """

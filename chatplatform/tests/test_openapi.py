@@ -12,7 +12,7 @@ from pydantic import create_model
 from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
 from chatplatform.api.operation import Form, routes
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chatplatform.testing import documented
 
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -90,20 +90,20 @@ def test_every_served_operation_is_documented_and_no_other(operations):
     assert {name for name, _, _ in operations} == served
 
 
-def test_every_body_is_described_by_its_own_shape(document):
+def test_every_body_is_described_by_its_own_schema(document):
     for method, path, declared in routes():
         if declared.body is None:
             continue
-        shape = declared.body.shape if isinstance(declared.body, Form) else declared.body
+        schema = declared.body.schema if isinstance(declared.body, Form) else declared.body
         served = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) + declared.path_suffix
         (content, *_) = document["paths"][served][method.lower()]["requestBody"]["content"].values()
         described = content["schema"]
         if "$ref" in described:
             described = document["components"]["schemas"][described["$ref"].rpartition("/")[2]]
-        own = shape.model_json_schema()
+        own = schema.model_json_schema()
         assert described["description"] == own["description"], served
         assert set(described["properties"]) == set(own["properties"]), served
-        # Of a shape that is a reply too, what only the server sets is required: it is `readOnly`.
+        # Of a schema that is a reply too, what only the server sets is required: it is `readOnly`.
         needed = {
             name
             for name in described.get("required", ())
@@ -112,14 +112,14 @@ def test_every_body_is_described_by_its_own_shape(document):
         assert needed == set(own.get("required", ())), served
 
 
-def test_two_shapes_of_one_name_are_refused():
-    one, other = (create_model("Option", __base__=Shape, value=(kind, ...)) for kind in (str, int))
-    holder = create_model("Holder", __base__=Shape, options=(other, ...))
+def test_two_schemas_of_one_name_are_refused():
+    one, other = (create_model("Option", __base__=Schema, value=(kind, ...)) for kind in (str, int))
+    holder = create_model("Holder", __base__=Schema, options=(other, ...))
     schema = OperationSchema()
     schema.registry = ComponentRegistry()
     schema._ref(one, "validation")
     schema._ref(one, "serialization")
-    with pytest.raises(TypeError, match="Two shapes have one name"):
+    with pytest.raises(TypeError, match="Two schemas have one name"):
         schema._ref(holder, "serialization")
 
 
@@ -333,7 +333,7 @@ def test_pages_of_the_document_load_nothing_from_elsewhere(nobody, path):
     assert not re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+", page)
 
 
-def test_shapes_have_the_names_of_the_specification(document):
+def test_schemas_have_the_names_of_the_specification(document):
     schemas = document["components"]["schemas"]
     assert set(schemas["WebhookConfigRequest"]["properties"]) >= {"url", "event_types"}
     body = document["paths"]["/webhook/config"]["post"]["requestBody"]["content"]

@@ -1,4 +1,4 @@
-"""A setting on a form has the type and the limits of the API's shape."""
+"""A setting on a form has the type and the limits of the API's schema."""
 
 from typing import Literal
 
@@ -8,12 +8,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 from pydantic import Field
 
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chatplatform.form_fields import ScaledField, TextsField
 from chatplatform.forms import Setting, SettingsForm
 
 
-class Shop(Shape):
+class Shop(Schema):
     name: str = Field(max_length=10)
     note: str = ""
     is_open: bool = True
@@ -24,7 +24,7 @@ class Shop(Shape):
 
 
 class ShopForm(SettingsForm):
-    shapes = (Shop,)
+    schemas = (Shop,)
     settings = (
         Setting("name", "Name"),
         Setting("note", "Note", lines=3),
@@ -36,7 +36,7 @@ class ShopForm(SettingsForm):
     )
 
 
-def test_fields_follow_the_shape():
+def test_fields_follow_the_schema():
     fields = ShopForm().fields
     assert [name for name, field in fields.items() if field.required] == [
         "name", "wait_seconds", "corner",
@@ -50,7 +50,7 @@ def test_fields_follow_the_shape():
     assert (wait.min_value, wait.max_value) == (1, 10)
 
 
-def test_values_have_the_types_of_the_shape():
+def test_values_have_the_types_of_the_schema():
     form = ShopForm(QueryDict("name=Hoa&asks=False&wait_seconds=1.5&corner=right&days="))
     assert form.is_valid(), form.errors
     assert form.cleaned_data == {

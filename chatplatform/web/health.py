@@ -27,7 +27,7 @@ from chatplatform import replica
 from chatplatform.api.errors import json_response
 from chatplatform.api.openapi_postprocessing import group_of
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chatplatform.jobs import infrastructure_metrics
 from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey
@@ -49,7 +49,7 @@ _latest: tuple[float, list["Part"]] | None = None
 _checking = threading.Lock()
 
 
-class Part(Shape):
+class Part(Schema):
     """One part of the platform."""
 
     name: str = Field(description="The part, for example `database`.")
@@ -58,14 +58,14 @@ class Part(Shape):
     duration_ms: float = Field(description="Milliseconds that the check took.")
 
 
-class Health(Shape):
+class Health(Schema):
     """The state of the platform: 200 if every part works, 503 if one does not."""
 
     status: Literal["ok", "failed"] = Field(description="`failed` if any part has failed.")
     parts: list[Part] = Field(description="The state of each part.")
 
 
-class Alive(Shape):
+class Alive(Schema):
     """The response of a process that serves requests."""
 
     status: Literal["ok"] = Field("ok", description="Always `ok`.")

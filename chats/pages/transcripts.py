@@ -16,7 +16,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
-from chats.schemas.message import Message as MessageShape
+from chats.schemas.message import Message as MessageSchema
 from chats.services.desk import inbox
 
 # The maximum number of messages in a part.
@@ -82,7 +82,7 @@ def _message(chat: Conversation, row: Message) -> Line:
     name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic message")}.get(
         row.sender_type, gettext("Agent")
     )
-    return Line("message", row.created_at, row=row, message=MessageShape.from_row(row), name=name)
+    return Line("message", row.created_at, row=row, message=MessageSchema.from_row(row), name=name)
 
 
 def _steps(chat: Conversation) -> Iterator[Line]:

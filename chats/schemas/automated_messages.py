@@ -1,4 +1,4 @@
-"""The shapes of the platform's own messages to customers."""
+"""The schemas of the platform's own messages to customers."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, get_args
 from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
-from chatplatform.api.schemas import Language, Shape, Text, example, read_only
+from chatplatform.api.schemas import Language, Schema, Text, example, read_only
 
 MAX_TEXT = 2_000
 MessageName = Literal[
@@ -70,7 +70,7 @@ _URL = re.compile(r"https?://|www\.", re.IGNORECASE)
 OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 
 
-class PlatformWord(Shape):
+class PlatformWord(Schema):
     """One sentence of the platform in all languages."""
 
     name: MessageName = Field(description="The sentence's name.")
@@ -104,7 +104,7 @@ class PlatformWord(Shape):
         return self
 
 
-class PlatformWords(Shape):
+class PlatformWords(Schema):
     """The platform's own messages to customers."""
 
     model_config = example(words=[{"name": "greeting", "own": {"de": "Moin! Was darf es sein?"}}])

@@ -1,18 +1,18 @@
-"""The shapes of previews, in which the team tries a bot."""
+"""The schemas of previews, in which the team tries a bot."""
 
 import uuid
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.schemas import Language, Shape, Text
+from chatplatform.api.schemas import Language, Schema, Text
 from chats.schemas.insight import MAX_SUMMARIZED_CHARS
 from chats.schemas.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
 
 
-class PreviewMessage(Shape):
+class PreviewMessage(Schema):
     """A message of a preview, in the format of chat models."""
 
     role: Literal["user", "assistant"] = Field(
@@ -24,7 +24,7 @@ class PreviewMessage(Shape):
     )
 
 
-class GenerateChatRequest(Shape):
+class GenerateChatRequest(Schema):
     """Messages of a preview, and how to return the reply."""
 
     messages: list[PreviewMessage] = Field(
@@ -55,7 +55,7 @@ class GenerateChatRequest(Shape):
         return "stream" if self.stream else "wait"
 
 
-class Usage(Shape):
+class Usage(Schema):
     """The tokens and credits of a reply."""
 
     prompt_tokens: int = Field(description="Tokens that the model read; 0 without a model.")
@@ -63,7 +63,7 @@ class Usage(Shape):
     credits: int = Field(description="Credits charged for the reply.")
 
 
-class GeneratedChat(Shape):
+class GeneratedChat(Schema):
     """A generated reply."""
 
     chat_id: uuid.UUID = Field(

@@ -1,4 +1,4 @@
-"""The shapes of conversations in the API, events and streams."""
+"""The schemas of conversations in the API, events and streams."""
 
 import uuid
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 from typing_extensions import TypeAliasType
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import FreeObject, Language, Moment, RowId, Shape, Text, example
+from chatplatform.api.schemas import FreeObject, Language, Moment, RowId, Schema, Text, example
 from chatplatform.channel_names import ChannelName, OwnChannel
 from chats import models
 from chats.schemas.insight import TagNames
@@ -49,7 +49,7 @@ ConversationPriority = Annotated[
 ]
 
 
-class Conversation(Shape):
+class Conversation(Schema):
     """A conversation between a customer and a bot or agent."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
@@ -180,7 +180,7 @@ class Conversation(Shape):
         )
 
 
-class ChatCreation(Shape):
+class ChatCreation(Schema):
     """A conversation to open."""
 
     model_config = example(
@@ -231,7 +231,7 @@ class ChatCreation(Shape):
         return self
 
 
-class ConversationHistory(Shape):
+class ConversationHistory(Schema):
     """A conversation with its customer and a page of its messages."""
 
     conversation: Conversation = Field(description="The conversation.")
@@ -252,7 +252,7 @@ ReadersTimeZone = Annotated[
 ]
 
 
-class TranscriptLine(Shape):
+class TranscriptLine(Schema):
     """One message in a transcript."""
 
     sender: str = Field(description="The sender's side: `customer`, `bot`, `agent` or `system`.")
@@ -263,7 +263,7 @@ class TranscriptLine(Shape):
     created_at: Moment = Field(description="When the message was sent.")
 
 
-class Transcript(Shape):
+class Transcript(Schema):
     """A conversation for its customer to keep."""
 
     chat_code: str = Field(description="The conversation's code.")
@@ -287,13 +287,13 @@ class Transcript(Shape):
         return "\n".join(lines) + "\n"
 
 
-class TranscriptQuery(Shape):
+class TranscriptQuery(Schema):
     """The options of a transcript."""
 
     timezone: ReadersTimeZone = None
 
 
-class TranscriptMail(Shape):
+class TranscriptMail(Schema):
     """The recipient of a transcript."""
 
     email: Email = Field(description="The email address.", examples=["zoe@example.com"])
@@ -392,7 +392,7 @@ class ChatsQuery(Page):
     )
 
 
-class ChatCounts(Shape):
+class ChatCounts(Schema):
     """The number of conversations in each view of the desk, each at most 10,000. Each description
     names the *Get Chats* filters that list the view."""
 

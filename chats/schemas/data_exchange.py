@@ -1,11 +1,11 @@
-"""Portable shapes of conversations and messages, for moving them between systems without loss."""
+"""Portable schemas of conversations and messages, for moving them between systems without loss."""
 
 from typing import Annotated, Any, Generic, Literal, cast
 
 from pydantic import Field, SerializeAsAny
 
 from chatplatform.api.pagination import Item, ListPage, Page
-from chatplatform.api.schemas import JsonObject, Moment, Shape, Text, iso
+from chatplatform.api.schemas import JsonObject, Moment, Schema, Text, iso
 from chats import models
 from chats.schemas.conversation import Conversation
 from chats.schemas.insight import FeedbackReason, Thumb
@@ -18,7 +18,7 @@ MAX_COUNTER = 1_000_000_000
 Counter = Annotated[int, Field(ge=0, le=MAX_COUNTER)]
 
 
-class PortableTag(Shape):
+class PortableTag(Schema):
     """A tag, with who added it and when."""
 
     name: Text = Field(description="The tag's name.", max_length=60)
@@ -31,7 +31,7 @@ class PortableTag(Shape):
     created_at: Moment = Field(description="When the tag was added.")
 
 
-class PortableFeedback(Shape):
+class PortableFeedback(Schema):
     """A customer's rating."""
 
     rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
@@ -48,7 +48,7 @@ class PortableFeedback(Shape):
     updated_at: Moment | None = Field(None, description="When the rating was last corrected.")
 
 
-class PortableSummary(Shape):
+class PortableSummary(Schema):
     """A stored summary."""
 
     summary: Text = Field(description="The summary's text.")

@@ -1,4 +1,4 @@
-"""The shapes of the agents' desk: assigning, answering, snoozing, notifications, live feed."""
+"""The schemas of the agents' desk: assigning, answering, snoozing, notifications, live feed."""
 
 import re
 import uuid
@@ -13,7 +13,7 @@ from chatplatform.api.schemas import (
     Language,
     Moment,
     RowId,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -28,7 +28,7 @@ from webhooks.models import Event
 from webhooks.schemas.webhook import event_id
 
 
-class ChatAssignDto(Shape):
+class ChatAssignDto(Schema):
     """Who a conversation is assigned to."""
 
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
@@ -96,7 +96,7 @@ class ManualChatFilesDto(NewFiles):
         )
 
 
-class MessageEdit(Shape):
+class MessageEdit(Schema):
     """The new text of a message."""
 
     model_config = example(text="Your parcel left us this morning and arrives on Friday.")
@@ -110,7 +110,7 @@ class MessageEdit(Shape):
         return self
 
 
-class ChatSnoozeDto(Shape):
+class ChatSnoozeDto(Schema):
     """The end of a snooze."""
 
     model_config = example(until="2026-12-01T08:00:00Z")
@@ -121,7 +121,7 @@ class ChatSnoozeDto(Shape):
     )
 
 
-class ChatPriorityDto(Shape):
+class ChatPriorityDto(Schema):
     """The priority of a conversation."""
 
     model_config = example(priority="urgent")
@@ -129,7 +129,7 @@ class ChatPriorityDto(Shape):
     priority: ConversationPriority
 
 
-class ChatStep(Shape):
+class ChatStep(Schema):
     """Something other than a message that happened to a conversation."""
 
     _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
@@ -180,13 +180,13 @@ class ChatStep(Shape):
         )
 
 
-class ChatSteps(Shape):
+class ChatSteps(Schema):
     """The steps of a conversation."""
 
     items: list[ChatStep] = Field(description="The newest 200 steps, oldest first.")
 
 
-class AssignNotification(Shape):
+class AssignNotification(Schema):
     """A notification for one person on your team."""
 
     id: uuid.UUID = Field(description="The notification's id, a UUIDv7.")
@@ -221,7 +221,7 @@ class NotificationsResponse(ListPage[AssignNotification]):
     """A page of notifications, newest first."""
 
 
-class ReadCount(Shape):
+class ReadCount(Schema):
     """How many notifications were marked as read."""
 
     count: int = Field(description="How many were unread before.")
@@ -238,7 +238,7 @@ def _secret(text: str) -> str:
     return text
 
 
-class PushKeys(Shape):
+class PushKeys(Schema):
     """The keys with which messages to a browser are encrypted."""
 
     p256dh: Annotated[Text, Field(max_length=100), AfterValidator(_browser_key)] = Field(
@@ -249,7 +249,7 @@ class PushKeys(Shape):
     )
 
 
-class NewPushSubscription(Shape):
+class NewPushSubscription(Schema):
     """A browser's push subscription, as `PushSubscription.toJSON()` returns it."""
 
     model_config = example(
@@ -276,7 +276,7 @@ class NewPushSubscription(Shape):
     )
 
 
-class PushSubscription(Shape):
+class PushSubscription(Schema):
     """A browser in which you get push notifications about what you have not read yet."""
 
     id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
@@ -292,7 +292,7 @@ class PushSubscriptionsResponse(ListPage[PushSubscription]):
     """A page of push subscriptions, newest first."""
 
 
-class PushKey(Shape):
+class PushKey(Schema):
     """The key for `applicationServerKey` of the browser's `PushManager.subscribe()`."""
 
     public_key: str = Field(description="A P-256 point in URL-safe Base64.")
@@ -336,7 +336,7 @@ def _in_lower_case(shortcut: str) -> str:
     return shortcut
 
 
-class SavedReplyDto(Shape):
+class SavedReplyDto(Schema):
     """A text that agents send often."""
 
     model_config = example(
@@ -400,7 +400,7 @@ class SavedRepliesResponse(ListPage[SavedReplyDto]):
     """A page of saved replies, sorted by shortcut."""
 
 
-class RenderQuery(Shape):
+class RenderQuery(Schema):
     """The language of a saved reply."""
 
     language: Language | None = Field(
@@ -408,7 +408,7 @@ class RenderQuery(Shape):
     )
 
 
-class RenderedReply(Shape):
+class RenderedReply(Schema):
     """A saved reply with its variables filled in; nothing is sent."""
 
     text: str = Field(description="The text with its variables filled in.")
@@ -421,7 +421,7 @@ class RenderedReply(Shape):
     )
 
 
-class DeskView(Shape):
+class DeskView(Schema):
     """A saved view of the inbox."""
 
     model_config = example(
@@ -445,13 +445,13 @@ class DeskView(Shape):
         return cls.copy_from(row, may_delete=may_delete)
 
 
-class DeskViews(Shape):
+class DeskViews(Schema):
     """The saved views of the inbox that a person can choose from."""
 
     items: list[DeskView] = Field(description="The views, sorted by name; at most 120.")
 
 
-class FeedQuery(Shape):
+class FeedQuery(Schema):
     """Where a live feed resumes, and its credential."""
 
     last_event_id: Text | None = Field(
@@ -469,14 +469,14 @@ class FeedQuery(Shape):
     )
 
 
-class FeedTicket(Shape):
+class FeedTicket(Schema):
     """A one-time credential for a live feed."""
 
     ticket: str = Field(description="The ticket, valid for one request.")
     expires_in: int = Field(description="Seconds until the ticket expires.", examples=[60])
 
 
-class Typing(Shape):
+class Typing(Schema):
     """Whether the caller is typing."""
 
     model_config = example(is_typing=True)
@@ -488,7 +488,7 @@ class Typing(Shape):
     )
 
 
-class Viewing(Shape):
+class Viewing(Schema):
     """Whether you are viewing a conversation."""
 
     model_config = example(is_viewing=True)

@@ -1,4 +1,4 @@
-"""The shapes of summaries, tags, sentiment, feedback and language tasks."""
+"""The schemas of summaries, tags, sentiment, feedback and language tasks."""
 
 import uuid
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from chatplatform.api.schemas import (
     Language,
     Moment,
     RowId,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -64,7 +64,7 @@ def _tag_names(values: Iterable[str]) -> list[str]:
 TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag_names)]
 
 
-class Tag(Shape):
+class Tag(Schema):
     """A tag of a conversation, or of your list of tags. A request needs only the name."""
 
     id: RowId | None = Field(
@@ -112,7 +112,7 @@ def _as_tag(value: Any) -> Any:
     return value
 
 
-class Tags(Shape):
+class Tags(Schema):
     """The tags of a conversation."""
 
     tags: Annotated[
@@ -148,7 +148,7 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.from_tagging(tag, source="ai") for tag in suggested])
 
 
-class ClientTags(Shape):
+class ClientTags(Schema):
     """The tags of your list."""
 
     tags: list[Tag] = Field(description="Your 1,000 most used tags, the most used first.")
@@ -157,7 +157,7 @@ class ClientTags(Shape):
 TagName = Annotated[Text, AfterValidator(lambda name: _tag_names([name])[0])]
 
 
-class ClientTagRequest(Shape):
+class ClientTagRequest(Schema):
     """A tag of your list. Fields left out of an update keep their values."""
 
     model_config = example(name="refund", colour="#d73a4a")
@@ -172,7 +172,7 @@ class ClientTagRequest(Shape):
     count: int | None = read_only("How many conversations have the tag.")
 
 
-class TagMerge(Shape):
+class TagMerge(Schema):
     """The tag to merge into."""
 
     model_config = example(into="refund")
@@ -180,7 +180,7 @@ class TagMerge(Shape):
     into: TagName = Field(description="The name of the tag that remains.")
 
 
-class ChatSummary(Shape):
+class ChatSummary(Schema):
     """A summary of a conversation."""
 
     chat_id: uuid.UUID = Field(description="The conversation's id.")
@@ -212,7 +212,7 @@ class ChatSummary(Shape):
         return cls.copy_from(row, chat_id=row.conversation_id)
 
 
-class SummaryCalculateRequest(Shape):
+class SummaryCalculateRequest(Schema):
     """Which conversations to summarize: those that match all given filters."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
@@ -229,7 +229,7 @@ class SummaryCalculateRequest(Shape):
     )
 
 
-class SummaryJob(Shape):
+class SummaryJob(Schema):
     """A run that summarizes many conversations. `GET` it by its id to see its progress."""
 
     id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
@@ -246,7 +246,7 @@ class SummaryJob(Shape):
     finished_at: Moment | None = Field(None, description="When the run ended; null until then.")
 
 
-class ChatSentiment(Shape):
+class ChatSentiment(Schema):
     """A customer's sentiment in a conversation."""
 
     chat_id: uuid.UUID = Field(description="The conversation's id.")
@@ -265,7 +265,7 @@ FeedbackReason = Literal[
 ]
 
 
-class ChatFeedBackDto(Shape):
+class ChatFeedBackDto(Schema):
     """A customer's rating of a conversation or of one message in it."""
 
     rating: int | None = Field(
@@ -328,7 +328,7 @@ class FeedbacksResponse(ListPage[ChatFeedBackDto]):
     """A page of feedback, newest first."""
 
 
-class SuggestionRequest(Shape):
+class SuggestionRequest(Schema):
     """How many replies to suggest, and in which tone."""
 
     model_config = example(count=3, tone="friendly")
@@ -339,14 +339,14 @@ class SuggestionRequest(Shape):
     )
 
 
-class Suggestion(Shape):
+class Suggestion(Schema):
     """A reply that an agent could send."""
 
     text: str = Field(description="The reply's text, to edit and send with *Manual Chat*.")
     citations: list[Citation] = Field(description="The passages that support the suggestion.")
 
 
-class ReplySuggestions(Shape):
+class ReplySuggestions(Schema):
     """Replies to the customer's last message, best first."""
 
     suggestions: list[Suggestion] = Field(
@@ -354,7 +354,7 @@ class ReplySuggestions(Shape):
     )
 
 
-class RewriteRequest(Shape):
+class RewriteRequest(Schema):
     """An agent's text and how to rewrite it."""
 
     model_config = example(text="We send the parcle tomorow.", style="spelling")
@@ -366,7 +366,7 @@ class RewriteRequest(Shape):
     )
 
 
-class RewrittenText(Shape):
+class RewrittenText(Schema):
     """A rewritten text; nothing is sent or stored."""
 
     text: str = Field(
@@ -374,7 +374,7 @@ class RewrittenText(Shape):
     )
 
 
-class TranslationRequest(Shape):
+class TranslationRequest(Schema):
     """A text and the language to translate it into."""
 
     text: Text = Field(
@@ -386,7 +386,7 @@ class TranslationRequest(Shape):
     out_lang_code: Language = Field(description="The language to translate into, BCP 47.")
 
 
-class TranslationResponse(Shape):
+class TranslationResponse(Schema):
     """A translation."""
 
     text: str = Field(description="The translated text.")
@@ -395,14 +395,14 @@ class TranslationResponse(Shape):
     engine: str = Field(description="What translated it: always `openai_compatible`, a model.")
 
 
-class ChatGptMessage(Shape):
+class ChatGptMessage(Schema):
     """A message in the format of chat models."""
 
     role: Literal["system", "user", "assistant", "tool"] = Field(description="The sender's role.")
     content: Text = Field(description="The text.", max_length=MAX_SUMMARIZED_CHARS)
 
 
-class SummarizeRequest(Shape):
+class SummarizeRequest(Schema):
     """The text or messages to summarize."""
 
     model_config = example(
@@ -447,7 +447,7 @@ class SummarizeRequest(Shape):
         return self
 
 
-class SummarizeResponse(Shape):
+class SummarizeResponse(Schema):
     """A summary of a text."""
 
     summary: str = Field(

@@ -1,4 +1,4 @@
-"""The shapes of messages in the API, events and streams."""
+"""The schemas of messages in the API, events and streams."""
 
 import uuid
 from typing import Annotated, Any, Literal, Self
@@ -13,7 +13,7 @@ from chatplatform.api.schemas import (
     FreeObject,
     Language,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     iso,
@@ -51,7 +51,7 @@ ClientMessageId = Annotated[
 ]
 
 
-class Sender(Shape):
+class Sender(Schema):
     """The sender of a message: the side, and the person or bot on that side."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
@@ -69,7 +69,7 @@ class Recipient(Sender):
     """Who a message is for."""
 
 
-class Citation(Shape):
+class Citation(Schema):
     """A passage that supports an answer."""
 
     document_id: int = Field(
@@ -100,7 +100,7 @@ class Citation(Shape):
     )
 
 
-class MessageOption(Shape):
+class MessageOption(Schema):
     """A choice that a message offers."""
 
     label: Text = Field(description="The label that the customer sees.", max_length=200)
@@ -110,7 +110,7 @@ class MessageOption(Shape):
     )
 
 
-class SentTemplate(Shape):
+class SentTemplate(Schema):
     """An approved template of a channel, with the values it was sent with."""
 
     name: str = Field(description="The template's name at the provider.")
@@ -122,7 +122,7 @@ ContentType = Literal["text", "image", "file", "audio", "video", "location", "te
 FILE_TYPES = {"image", "file", "audio", "video"}
 
 
-class MessageContent(Shape):
+class MessageContent(Schema):
     """One piece of a message."""
 
     type: ContentType = Field(
@@ -192,7 +192,7 @@ def _piece(stored: dict[str, Any]) -> dict[str, Any]:
     return piece
 
 
-class Message(Shape):
+class Message(Schema):
     """One message of a conversation."""
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
@@ -302,7 +302,7 @@ class Message(Shape):
         }
 
 
-class ArrivalReport(Shape):
+class ArrivalReport(Schema):
     """Reports that the customer received or read messages: all, or all up to a given one."""
 
     model_config = example(seq=4)
@@ -336,7 +336,7 @@ class HistoryQuery(Page):
     )
 
 
-class NewMessage(Shape):
+class NewMessage(Schema):
     """A message to store: a text, links to files, and locations."""
 
     text: MessageText = Field(description="The text, 1 to 8,000 characters.")
@@ -356,7 +356,7 @@ class NewMessage(Shape):
         return self
 
 
-class NewFiles(Shape):
+class NewFiles(Schema):
     """Uploaded files, to store with a message."""
 
     files: list[Upload] = Field(
@@ -402,13 +402,13 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
 FilesBody = Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post
 
 
-class AttachmentQuery(Shape):
+class AttachmentQuery(Schema):
     """The credential in a file's link."""
 
     signature: Text = Field(description="The signature in the link to the file.", max_length=200)
 
 
-class ChatTurn(Shape):
+class ChatTurn(Schema):
     """A customer's message and what became of it, as your server and your team see it."""
 
     message: Message = Field(description="The customer's message, as it was stored.")

@@ -1,4 +1,4 @@
-"""The shapes of the messaging API, which shows conversations in the terms of another system."""
+"""The schemas of the messaging API, which shows conversations in the terms of another system."""
 
 import uuid
 from typing import Annotated
@@ -7,7 +7,7 @@ from django.utils import timezone
 from pydantic import BeforeValidator, Field, model_validator
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import FreeObject, Moment, Shape, Text, example
+from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example
 from chats import models
 from chats.schemas.conversation import ConversationStatus
 from chats.schemas.data_exchange import MessageEntity
@@ -19,7 +19,7 @@ from chats.schemas.people import Identity, Location, OwnId
 _as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
-class ConversationRequest(Shape):
+class ConversationRequest(Schema):
     """A conversation to open for a person whom your system knows."""
 
     requester: Identity = Field(
@@ -59,7 +59,7 @@ class Responsible(Identity):
     )
 
 
-class ConversationResponse(Shape):
+class ConversationResponse(Schema):
     """A conversation as the messaging API shows it."""
 
     id: uuid.UUID = Field(
@@ -138,7 +138,7 @@ class ConversationResponses(ListPage[ConversationResponse]):
     """A page of conversations, newest first."""
 
 
-class MessageRequest(Shape):
+class MessageRequest(Schema):
     """A message that another system stores."""
 
     model_config = example(

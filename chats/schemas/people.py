@@ -1,4 +1,4 @@
-"""The shapes of customers and agents, and of their location."""
+"""The schemas of customers and agents, and of their location."""
 
 import uuid
 from typing import Annotated, Any, Literal, Self
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import FreeObject, Moment, Shape, Text, example, read_only
+from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example, read_only
 from chats import models
 from identity.models import User
 
@@ -14,7 +14,7 @@ from identity.models import User
 OwnId = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
-class Identity(Shape):
+class Identity(Schema):
     """A person, with an id from the system that they come from."""
 
     external_id: OwnId = Field(
@@ -33,7 +33,7 @@ def _country(text: str) -> str:
     return name.upper() if len(name) == 2 and name.isascii() and name.isalpha() else name
 
 
-class Location(Shape):
+class Location(Schema):
     """The known location of a person."""
 
     country: Annotated[Text, AfterValidator(_country)] | None = Field(
@@ -64,7 +64,7 @@ IdentitySignature = Annotated[
 ]
 
 
-class CustomerInfo(Shape):
+class CustomerInfo(Schema):
     """What is known about a customer."""
 
     model_config = example(
@@ -176,7 +176,7 @@ class CustomersResponse(ListPage[CustomerDto]):
     """A page of customers."""
 
 
-class CustomerErasure(Shape):
+class CustomerErasure(Schema):
     """The erasure of a customer, with its progress."""
 
     id: uuid.UUID = Field(description="The erasure's id, a UUIDv7.")

@@ -1,4 +1,4 @@
-"""The shapes of replays, in which a bot answers customers' past questions again."""
+"""The schemas of replays, in which a bot answers customers' past questions again."""
 
 import uuid
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from bots.schemas.search import CONFIDENCE
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import Moment, Shape, example
+from chatplatform.api.schemas import Moment, Schema, example
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
 
 _DECISION = (
@@ -23,7 +23,7 @@ def with_choices(text: str, choices: Iterable[str]) -> str:
     return "\n".join([text, *(f"▸ {choice}" for choice in choices)])
 
 
-class OriginalReply(Shape):
+class OriginalReply(Schema):
     """A reply and its sources."""
 
     text: str = Field(description="The text, then each offered choice on its own line after `▸`.")
@@ -57,7 +57,7 @@ class CurrentReply(OriginalReply):
         return cls.copy_from(reply, sources=list(reply.sources))
 
 
-class ReplayedTurn(Shape):
+class ReplayedTurn(Schema):
     """An original reply of the bot, and its reply in the replay."""
 
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
@@ -82,7 +82,7 @@ class ReplayedTurn(Shape):
         )
 
 
-class ReplayRequest(Shape):
+class ReplayRequest(Schema):
     """The day whose replies to replay."""
 
     model_config = example(day="2026-11-20", limit=200)
@@ -97,7 +97,7 @@ class ReplayRequest(Shape):
     )
 
 
-class ReplayDto(Shape):
+class ReplayDto(Schema):
     """A replay: the bot answers the questions of one day again, without sending anything."""
 
     id: uuid.UUID = Field(description="The replay's id.")
@@ -167,7 +167,7 @@ class ReplayedQuery(Page):
     )
 
 
-class ReplayedReplyDto(Shape):
+class ReplayedReplyDto(Schema):
     """One reply of a replay, with its conversation."""
 
     chat_id: uuid.UUID = Field(description="The conversation's id.")

@@ -1,4 +1,4 @@
-"""The shapes of a receipt, which explains a message of the bot or the platform."""
+"""The schemas of a receipt, which explains a message of the bot or the platform."""
 
 import uuid
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bots.models import Chunk
 from bots.schemas.search import CONFIDENCE
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chats import models
 from chats.schemas.bot_preview import Usage
 
@@ -70,7 +70,7 @@ class StoredReceipt(BaseModel):
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
-        """The message's receipt; an empty one if the stored JSON does not fit the shape, since an
+        """The message's receipt; an empty one if the stored JSON does not fit the schema, since an
         imported message may have any JSON."""
         try:
             return cls.model_validate(row.receipt)
@@ -78,7 +78,7 @@ class StoredReceipt(BaseModel):
             return cls()
 
 
-class Passage(Shape):
+class Passage(Schema):
     """A passage that the search found. If its document was retrained or deleted since, only the
     passage's id and score remain."""
 
@@ -106,7 +106,7 @@ class Passage(Shape):
         )
 
 
-class ProcedureStep(Shape):
+class ProcedureStep(Schema):
     """A step of a procedure, with its result."""
 
     line: int | None = Field(description="The step's line in the procedure; null for `end`.")
@@ -133,7 +133,7 @@ class ProcedureStep(Shape):
     )
 
 
-class ProcedureTrace(Shape):
+class ProcedureTrace(Schema):
     """What a procedure did for one message."""
 
     name: str = Field(description="The procedure's name at that time.")
@@ -152,7 +152,7 @@ class ProcedureTrace(Shape):
         return cls(name=stored.name, waits_for=waits_for, steps=steps)
 
 
-class ReplyReceipt(Shape):
+class ReplyReceipt(Schema):
     """How a message of the bot or the platform came about. Fields that do not apply are null."""
 
     message_id: uuid.UUID = Field(description="The message's id.")

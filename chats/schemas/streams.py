@@ -1,4 +1,4 @@
-"""The shapes of the events in reply streams and in the live feed of the desk."""
+"""The schemas of the events in reply streams and in the live feed of the desk."""
 
 import uuid
 from collections.abc import Mapping
@@ -7,23 +7,23 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from chatplatform.api.operation import Reply
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 from chatplatform.live.streaming import STORED_EVENT, StreamEvent
 from chats.schemas.message import Message
 from webhooks.schemas.webhook import StoredEvent
 
 
-class ReplyDelta(Shape):
+class ReplyDelta(Schema):
     """The next piece of the reply's text."""
 
     text: str = Field(description="The text to append to the pieces before it.")
 
 
-class ReplyReset(Shape):
+class ReplyReset(Schema):
     """Tells the reader to discard all pieces so far."""
 
 
-class FeedReady(Shape):
+class FeedReady(Schema):
     """The feed is open."""
 
     user_id: int = Field(description="The id of the person whose feed this is.")
@@ -33,7 +33,7 @@ class FeedReady(Shape):
     )
 
 
-class FeedPresence(Shape):
+class FeedPresence(Schema):
     """A colleague came online or went offline."""
 
     user_id: int = Field(description="The person's id.")
@@ -41,14 +41,14 @@ class FeedPresence(Shape):
     is_online: bool = Field(description="Whether the person is online now.")
 
 
-class FeedAway(Shape):
+class FeedAway(Schema):
     """A person set themselves as away or as available."""
 
     user_id: int = Field(description="The person's id.")
     is_away: bool = Field(description="Whether the person is away; false if they are available.")
 
 
-class Typist(Shape):
+class Typist(Schema):
     """The agent or customer who is typing."""
 
     type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
@@ -56,7 +56,7 @@ class Typist(Shape):
     name: str = Field(description="The typist's name.")
 
 
-class FeedTyping(Shape):
+class FeedTyping(Schema):
     """Somebody started or stopped typing in a conversation."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
@@ -64,7 +64,7 @@ class FeedTyping(Shape):
     is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
 
-class FeedViewing(Shape):
+class FeedViewing(Schema):
     """A colleague opened or left a conversation."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
@@ -75,7 +75,7 @@ class FeedViewing(Shape):
     )
 
 
-class FeedDeleted(Shape):
+class FeedDeleted(Schema):
     """A conversation was deleted, with all of its messages."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")

@@ -1,4 +1,4 @@
-"""The shapes of unanswered questions."""
+"""The schemas of unanswered questions."""
 
 import uuid
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bots.schemas.written import MAX_ANSWER, MAX_QUESTION
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import Moment, Shape, Text, example
+from chatplatform.api.schemas import Moment, Schema, Text, example
 from chats.models import GroupedQuestion, GroupStatus, QuestionGroup
 
 _FAULTS = (
@@ -28,7 +28,7 @@ class UnansweredQuery(Page):
     )
 
 
-class AskedQuestion(Shape):
+class AskedQuestion(Schema):
     """A customer's question that got no answer."""
 
     message_id: uuid.UUID = Field(description="The id of the customer's message.")
@@ -53,7 +53,7 @@ class AskedQuestionsResponse(ListPage[AskedQuestion]):
     """A page of customers' questions, newest first."""
 
 
-class UnansweredQuestion(Shape):
+class UnansweredQuestion(Schema):
     """A group of similar questions that the bot had no answer to."""
 
     id: int = Field(description="The group's id, which never changes.")
@@ -96,7 +96,7 @@ class UnansweredResponse(ListPage[UnansweredQuestion]):
     """A page of unanswered questions, most asked first."""
 
 
-class AddAnswerRequest(Shape):
+class AddAnswerRequest(Schema):
     """The right answer to a question."""
 
     model_config = example(answer="Yes, dogs are welcome.")

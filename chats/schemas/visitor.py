@@ -1,4 +1,4 @@
-"""The shapes of a visitor's own conversations, with fewer fields than the client gets."""
+"""The schemas of a visitor's own conversations, with fewer fields than the client gets."""
 
 import uuid
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from pydantic import Field
 
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.schemas import Moment, Shape, example
+from chatplatform.api.schemas import Moment, Schema, example
 from chats import models
 from chats.schemas.conversation import AssignTypeEnum, ConversationStatus
 from chats.schemas.message import Citation, MessageContent, TurnStatus
@@ -19,7 +19,7 @@ from identity.services import visitor_tokens
 _MAX_EXCERPT_CHARS = 80
 
 
-class VisitorAgent(Shape):
+class VisitorAgent(Schema):
     """The agent who has the conversation."""
 
     name: str = Field(description="The agent's name.")
@@ -35,7 +35,7 @@ class VisitorAgent(Shape):
         )
 
 
-class VisitorCustomer(Shape):
+class VisitorCustomer(Schema):
     """The visitor's name and contact data."""
 
     name: str | None = Field(description="The visitor's name; null if unknown.")
@@ -49,7 +49,7 @@ class VisitorCustomer(Shape):
         )
 
 
-class VisitorSender(Shape):
+class VisitorSender(Schema):
     """The sender of a message."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
@@ -59,7 +59,7 @@ class VisitorSender(Shape):
     name: str = Field(description="The name as shown.")
 
 
-class VisitorMessage(Shape):
+class VisitorMessage(Schema):
     """One message of a visitor's conversation."""
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
@@ -107,7 +107,7 @@ class VisitorMessages(ListPage[VisitorMessage]):
     """A page of messages, oldest first."""
 
 
-class VisitorTurn(Shape):
+class VisitorTurn(Schema):
     """A visitor's message and what became of it, with some of the fields of a `ChatTurn`."""
 
     message: VisitorMessage = Field(description="The message as stored.")
@@ -128,7 +128,7 @@ class VisitorTurn(Shape):
         }
 
 
-class VisitorIdentity(Shape):
+class VisitorIdentity(Schema):
     """Who a website's visitor is."""
 
     model_config = example(external_id="customer-17", identity_signature="9f86d081884c7d65…")
@@ -137,7 +137,7 @@ class VisitorIdentity(Shape):
     identity_signature: IdentitySignature = None
 
 
-class VisitorChat(Shape):
+class VisitorChat(Schema):
     """A conversation in a customer's list."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
@@ -156,7 +156,7 @@ class VisitorChat(Shape):
         return cls.copy_from(row, text=text[:_MAX_EXCERPT_CHARS])
 
 
-class KnownVisitor(Shape):
+class KnownVisitor(Schema):
     """A customer's newest conversations and, for their browser, a visitor token."""
 
     visitor_token: str | None = Field(
@@ -171,7 +171,7 @@ class KnownVisitor(Shape):
         return cls.model_construct(visitor_token=token, chats=listed)
 
 
-class VisitorConversation(Shape):
+class VisitorConversation(Schema):
     """A visitor's own conversation."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")

@@ -1,4 +1,4 @@
-"""PostgreSQL's JSON of a chat is the shape's: a list shows what the chat itself shows."""
+"""PostgreSQL's JSON of a chat is the schema's: a list shows what the chat itself shows."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -62,7 +62,7 @@ CUSTOMERS = st.fixed_dictionaries(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(made=st.tuples(CHATS, CUSTOMERS, st.booleans(), st.none() | QUOTED))
-def test_a_chat_as_json_is_the_shape(ann, bot, made):
+def test_a_chat_as_json_is_the_schema(ann, bot, made):
     chat, customer, has_agent, words = made
     row = make_chat(bot)
     before = make_chat(bot)

@@ -1,4 +1,4 @@
-"""PostgreSQL's JSON of a message is the shape's, to the letter."""
+"""PostgreSQL's JSON of a message is the schema's, to the letter."""
 
 import uuid
 from datetime import UTC, datetime
@@ -84,7 +84,7 @@ def asked(page, add_message):
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(values=ROWS)
-def test_a_message_as_json_is_the_shape(server, page, asked, values):
+def test_a_message_as_json_is_the_schema(server, page, asked, values):
     chat, answered = asked
     Message.objects.filter(conversation=chat, seq__gt=1).delete()
     row = Message.objects.create(

@@ -59,17 +59,17 @@ def test_every_setting_of_the_api_is_on_a_form():
     # What is said while it is closed stands beside the hours alone.
     assert sentences == set(NAMES) - {"closed"}
     assert set(SENTENCES.values()) <= sentences
-    for shape, forms in SHOWN.items():
+    for schema, forms in SHOWN.items():
         writable = {
             name
-            for name, field in shape.model_fields.items()
+            for name, field in schema.model_fields.items()
             if not (
                 isinstance(field.json_schema_extra, dict)
                 and field.json_schema_extra.get("readOnly")
             )
         }
         shown = {name for form in forms for name in fields(form)}
-        assert writable - shown - ELSEWHERE - set(SENTENCES) == set(), shape
+        assert writable - shown - ELSEWHERE - set(SENTENCES) == set(), schema
 
 
 def test_no_form_has_more_than_eight_fields():

@@ -206,9 +206,9 @@ def compare_events(chat, model):
     assert [row.sequence for row in rows] == list(range(1, model.announced + 1))
     announced = Message.objects.filter(conversation=chat, is_welcome=False, sent_at=None)
     for row, message in zip(rows, announced.order_by("seq"), strict=True):
-        shape = orjson.loads(orjson.dumps(message_schemas.Message.from_row(message)))
+        expected = orjson.loads(orjson.dumps(message_schemas.Message.from_row(message)))
         assert (row.type, row.created_at) == ("message.created", message.created_at)
-        assert row.data == {"message": shape}
+        assert row.data == {"message": expected}
         body = Payload.objects.get(event=row).body
         assert orjson.loads(bytes(body)) == orjson.loads(webhook_schemas.encode_body(row))
     assert UnnumberedEvent.objects.filter(event_id__in=[row.pk for row in rows]).count() == len(

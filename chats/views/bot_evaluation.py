@@ -46,8 +46,8 @@ class UnansweredViewSet(TenantViewSet):
         """
         statuses = [query.status] if query.status else [GroupStatus.OPEN, GroupStatus.LEARNING]
         rows = question_groups.list_for_bot(bots.get(self.client, bot_id), statuses=statuses)
-        shape = question_schemas.UnansweredQuestion.from_row
-        return page(rows, query, by=("-count", "-id"), shape=shape)
+        to_schema = question_schemas.UnansweredQuestion.from_row
+        return page(rows, query, by=("-count", "-id"), schema=to_schema)
 
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
     def retrieve(self, bot_id: int, question_id: int) -> question_schemas.UnansweredQuestion:
@@ -65,7 +65,7 @@ class UnansweredViewSet(TenantViewSet):
         """List the questions of a group, each with its conversation, newest first."""
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         rows = question_groups.questions_of(group)
-        return page(rows, query, by="-id", shape=question_schemas.AskedQuestion.from_row)
+        return page(rows, query, by="-id", schema=question_schemas.AskedQuestion.from_row)
 
     @operation(
         "AI / train", "Answer Unanswered Question", access=TRAINER, status=201, also={409: Error}
@@ -134,7 +134,7 @@ class ReplayViewSet(ChatsViewSet):
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List the bot's replays, newest first."""
         rows = replays.list_for_bot(bots.get(self.client, bot_id))
-        return page(rows, query, by="-id", shape=replay_schemas.ReplayDto.from_row)
+        return page(rows, query, by="-id", schema=replay_schemas.ReplayDto.from_row)
 
     @operation("AI / train", "Get Replay", access=BEARER)
     def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_schemas.ReplayDto:
@@ -151,4 +151,4 @@ class ReplayViewSet(ChatsViewSet):
         """List the replies of a replay, each with its conversation and the original reply."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         rows = replays.replies_of(replay, change=query.change)
-        return page(rows, query, by="id", shape=replay_schemas.ReplayedReplyDto.from_row)
+        return page(rows, query, by="id", schema=replay_schemas.ReplayedReplyDto.from_row)

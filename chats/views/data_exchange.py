@@ -38,7 +38,7 @@ class MigrationViewSet(TenantViewSet):
         return page(
             exporting.messages(self.key, query),
             query,
-            shape=exchange_schemas.MessageEntity.from_row,
+            schema=exchange_schemas.MessageEntity.from_row,
             resumable=True,
         )
 
@@ -58,7 +58,7 @@ class MigrationViewSet(TenantViewSet):
         return page(
             exporting.conversations(self.key, query),
             query,
-            shape=exchange_schemas.ConversationEntity.from_row,
+            schema=exchange_schemas.ConversationEntity.from_row,
             resumable=True,
         )
 
@@ -113,7 +113,7 @@ class MessagingViewSet(ChatsViewSet):
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """List the messages of a conversation with internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
-        return page(rows, query, by="seq", shape=exchange_schemas.MessageEntity.from_row)
+        return page(rows, query, by="seq", schema=exchange_schemas.MessageEntity.from_row)
 
     @operation("messaging", "Create Conversation", access=SECRET_KEY, status=201, also={404: Error})
     def create(
@@ -142,7 +142,7 @@ class MessagingViewSet(ChatsViewSet):
             messaging_api.list_(self.key, query),
             query,
             by="-id",
-            shape=messaging_schemas.ConversationResponse.from_row,
+            schema=messaging_schemas.ConversationResponse.from_row,
         )
 
     @operation("messaging", "Get Conversation", access=SECRET_KEY)

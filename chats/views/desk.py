@@ -281,7 +281,7 @@ class SavedReplyViewSet(ChatsViewSet):
     def list(self, query: desk_schemas.SavedRepliesQuery) -> dict[str, Any]:
         """List your own and the shared saved replies, sorted by shortcut."""
         rows = saved_replies.list_for_user(self.user, query)
-        return page(rows, query, by=("shortcut", "id"), shape=desk_schemas.SavedReplyDto.from_row)
+        return page(rows, query, by=("shortcut", "id"), schema=desk_schemas.SavedReplyDto.from_row)
 
     @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
     def create(self, body: desk_schemas.SavedReplyDto) -> desk_schemas.SavedReplyDto:
@@ -351,7 +351,7 @@ class CustomerViewSet(TenantViewSet):
     def list(self, query: CustomersQuery) -> dict[str, Any]:
         """List your customers, newest first; a key of one bot gets only that bot's customers."""
         rows = customer_editing.list_(self.caller, query)
-        return page(rows, query, by="-id", shape=CustomerDto.from_row)
+        return page(rows, query, by="-id", schema=CustomerDto.from_row)
 
     @operation("AI / chat", "Get Customer By Id", access=BEARER_OR_SECRET_KEY)
     def retrieve(self, customer_id: int) -> CustomerDto:
@@ -505,7 +505,7 @@ class NotificationViewSet(TenantViewSet):
         rows = team_notifications.list_for_user(
             self.user, unread=query.unread, personal=query.personal
         )
-        return page(rows, query, by="-id", shape=desk_schemas.AssignNotification.from_row)
+        return page(rows, query, by="-id", schema=desk_schemas.AssignNotification.from_row)
 
     @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER_ANY_ROLE)
     def read(self, notification_id: uuid.UUID) -> desk_schemas.AssignNotification:
@@ -535,7 +535,7 @@ class PushViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List the browsers in which you get push notifications, newest first."""
         rows = push.list_for_user(self.user)
-        return page(rows, query, by="-id", shape=desk_schemas.PushSubscription.from_row)
+        return page(rows, query, by="-id", schema=desk_schemas.PushSubscription.from_row)
 
     @operation("AI / chat", "Create Push Subscription", access=BEARER_ANY_ROLE, status=201)
     def create(

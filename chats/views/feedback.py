@@ -31,4 +31,4 @@ class FeedbackViewSet(ChatsViewSet):
     def ratings(self, query: insight_schemas.FeedbacksQuery) -> dict[str, Any]:
         """List your customers' ratings, newest first."""
         rows = feedback.list_for_client(self.client, query)
-        return page(rows, query, by="-id", shape=insight_schemas.ChatFeedBackDto.from_row)
+        return page(rows, query, by="-id", schema=insight_schemas.ChatFeedBackDto.from_row)

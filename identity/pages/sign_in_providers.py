@@ -18,7 +18,7 @@ from identity.services import sign_in_providers
 
 
 class ProviderForm(SettingsForm):
-    shapes = (SignInProviderDto,)
+    schemas = (SignInProviderDto,)
     settings = (
         Setting(
             "issuer", gettext_lazy("Issuer"),

@@ -1,15 +1,15 @@
-"""Shapes of the audit log."""
+"""Schemas of the audit log."""
 
 from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import MAX_ID, Moment, Shape, Text
+from chatplatform.api.schemas import MAX_ID, Moment, Schema, Text
 from identity import models
 
 
-class AuditFilter(Shape):
+class AuditFilter(Schema):
     """Filters for the audit log; a row must match every filter that is given."""
 
     action: Text | None = Field(
@@ -36,7 +36,7 @@ class AuditExportQuery(AuditFilter):
     )
 
 
-class AuditEvent(Shape):
+class AuditEvent(Schema):
     """A row of the audit log: who did what to which object. It contains no secrets."""
 
     id: int = Field(description="The event's id; later events have larger ids.")

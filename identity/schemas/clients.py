@@ -1,4 +1,4 @@
-"""Shapes of clients: their plans, API keys and tokens at messaging channels."""
+"""Schemas of clients: their plans, API keys and tokens at messaging channels."""
 
 import uuid
 from typing import Annotated, Any, Literal, Self
@@ -10,7 +10,7 @@ from chatplatform.api.schemas import (
     MAX_ID,
     Language,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     read_only,
@@ -22,7 +22,7 @@ from identity.schemas.fields import Email, KeyName, Name, NewPassword, TimeZone
 ScopeName = Literal["secret", "public"]
 
 
-class SubscriptionDto(Shape):
+class SubscriptionDto(Schema):
     """A company's plan and its credits."""
 
     plan: Literal["trial", "standard", "unlimited"] = Field(
@@ -49,7 +49,7 @@ Amount = Annotated[int, Field(strict=True, ge=1, le=1_000_000, examples=[5000])]
 Reference = Annotated[Name, Field(examples=["INV-2031"])]
 
 
-class TopUpAmount(Shape):
+class TopUpAmount(Schema):
     """An order for credits."""
 
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
@@ -59,7 +59,7 @@ class TopUpAmount(Shape):
     )
 
 
-class CreditOrder(Shape):
+class CreditOrder(Schema):
     """An order for credits, which can be used once the order is paid."""
 
     id: uuid.UUID = Field(description="The order's id.")
@@ -76,7 +76,7 @@ class CreditOrdersResponse(ListPage[CreditOrder]):
     """A page of your company's orders, newest first."""
 
 
-class CreditPayment(Shape):
+class CreditPayment(Schema):
     """A payment provider's report about an order."""
 
     model_config = example(
@@ -99,7 +99,7 @@ class CreditPayment(Shape):
     )
 
 
-class ClientDto(Shape):
+class ClientDto(Schema):
     """A company on the platform."""
 
     id: int = Field(description="The company's id, for paths with `client_id`.")
@@ -123,7 +123,7 @@ class ClientDto(Shape):
         return cls.copy_from(row, subscription=SubscriptionDto.copy_from(row.subscription))
 
 
-class ClientChange(Shape):
+class ClientChange(Schema):
     """What the platform's staff may change about a company."""
 
     name: Name = Field(description="The company's name.")
@@ -150,13 +150,13 @@ class ClientChange(Shape):
     )
 
 
-class CompanyName(Shape):
+class CompanyName(Schema):
     """What a company's own people may change about it besides its settings."""
 
     name: Name = Field(description="The company's name.")
 
 
-class CompanyDto(Shape):
+class CompanyDto(Schema):
     """A new company, and its owner."""
 
     company_name: Name = Field(
@@ -188,7 +188,7 @@ class RegisterTrialDto(CompanyDto):
     )
 
 
-class RegistrationPending(Shape):
+class RegistrationPending(Schema):
     """A registration that must be confirmed by mail. The response is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
@@ -196,7 +196,7 @@ class RegistrationPending(Shape):
     )
 
 
-class ConfirmRegistrationRequest(Shape):
+class ConfirmRegistrationRequest(Schema):
     """Proves that the person who registered can read the mailbox."""
 
     token: Text = Field(
@@ -213,7 +213,7 @@ class ConfirmRegistrationRequest(Shape):
     )
 
 
-class ResendRegistrationRequest(Shape):
+class ResendRegistrationRequest(Schema):
     """The registration for which a new link is mailed."""
 
     email: Email = Field(
@@ -247,7 +247,7 @@ MCP_WRITE: Any = Field(
 )
 
 
-class ApiKeyRequest(Shape):
+class ApiKeyRequest(Schema):
     """The key to create."""
 
     name: KeyName = Field(
@@ -278,7 +278,7 @@ class ApiKeyRequest(Shape):
     mcp_write: bool = MCP_WRITE
 
 
-class ApiKeyDto(Shape):
+class ApiKeyDto(Schema):
     """An API key."""
 
     id: int | None = read_only("The key's id.", path="api_key_id")
@@ -313,7 +313,7 @@ class ApiKeysResponse(ListPage[ApiKeyDto]):
     """A page of keys, newest first, including revoked ones."""
 
 
-class SocialnetAccessToken(Shape):
+class SocialnetAccessToken(Schema):
     """The access token of a person at socialnet. It is stored encrypted and never returned."""
 
     access_token: Text = Field(

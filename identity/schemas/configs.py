@@ -1,4 +1,4 @@
-"""Shapes of a client's settings."""
+"""Schemas of a client's settings."""
 
 import itertools
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from chatplatform.api.schemas import InRequest, Language, Shape, Text, read_only, without_default
+from chatplatform.api.schemas import InRequest, Language, Schema, Text, read_only, without_default
 from chatplatform.channel_names import MessagingChannel
 from identity import models
 from identity.schemas.fields import Email, TimeZone
@@ -28,7 +28,7 @@ Notices = Annotated[
 ]
 
 
-class DayHours(Shape):
+class DayHours(Schema):
     """A span of opening hours on one day."""
 
     opens: ClockTime = Field(description="HH:MM in your company's time zone, 00:00..23:59.")
@@ -79,7 +79,7 @@ def _iso_date(text: str) -> str:
     return text
 
 
-class Holiday(Shape):
+class Holiday(Schema):
     """A date with other hours than its weekday, or closed all day."""
 
     date: Annotated[
@@ -108,12 +108,12 @@ Holidays = Annotated[list[Holiday], Field(max_length=400), AfterValidator(_sorte
 
 
 def stored_hours(entries: Sequence[dict[str, Any]]) -> list[BusinessHours]:
-    """The shapes of stored business hours."""
+    """The schemas of stored business hours."""
     return [BusinessHours.model_construct(**entry) for entry in entries]
 
 
 def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
-    """The shapes of stored holidays."""
+    """The schemas of stored holidays."""
     return [
         Holiday.model_construct(
             **entry | {"hours": [DayHours.model_construct(**hours) for hours in entry["hours"]]}
@@ -122,7 +122,7 @@ def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
     ]
 
 
-class ClientConfigDto(Shape):
+class ClientConfigDto(Schema):
     """The settings of your company's chats."""
 
     client_id: int | None = read_only("Your company's id.", path="client_id")
@@ -343,11 +343,11 @@ class ClientConfigDto(Shape):
         )
 
 
-# The fields of the shape that are columns of ClientConfig.
+# The fields of the schema that are columns of ClientConfig.
 CONFIG_FIELDS = frozenset(ClientConfigDto.model_fields) - {"client_id", "timezone", "version"}
 
 
-class EmailNotificationRequest(Shape):
+class EmailNotificationRequest(Schema):
     """Which notifications are mailed, and who gets them."""
 
     recipients: Annotated[
@@ -397,7 +397,7 @@ class EmailNotificationRequest(Shape):
     )
 
 
-class TestedRecipients(Shape):
+class TestedRecipients(Schema):
     """The recipients of a test mail."""
 
     recipients: list[str] = Field(description="The addresses to which the test was mailed.")

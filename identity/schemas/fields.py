@@ -1,4 +1,4 @@
-"""Field types that several shapes of this app share."""
+"""Field types that several schemas of this app share."""
 
 import zoneinfo
 from functools import cache

@@ -1,16 +1,16 @@
-"""Shapes of the reset of a forgotten password."""
+"""Schemas of the reset of a forgotten password."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from chatplatform.api.schemas import Shape, Text, example
+from chatplatform.api.schemas import Schema, Text, example
 from identity.schemas.fields import Email, NewPassword
 
 ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
-class ForgotPasswordRequest(Shape):
+class ForgotPasswordRequest(Schema):
     """The account with the forgotten password."""
 
     email: Email = Field(
@@ -19,7 +19,7 @@ class ForgotPasswordRequest(Shape):
     )
 
 
-class VerifyResetTokenRequest(Shape):
+class VerifyResetTokenRequest(Schema):
     """The token of a reset link, to check before a form is shown."""
 
     model_config = example(token="J2cXWmS0sD6mVqA3bqS1gk2Qw8x9mZt4yFhPzRvLuEo")
@@ -27,7 +27,7 @@ class VerifyResetTokenRequest(Shape):
     token: ResetToken = Field(description="The text after `#token=` in the mailed link.")
 
 
-class ResetPasswordRequest(Shape):
+class ResetPasswordRequest(Schema):
     """The token of a reset link, and the new password."""
 
     token: ResetToken = Field(

@@ -1,10 +1,10 @@
-"""Shapes of a client's own OpenID provider."""
+"""Schemas of a client's own OpenID provider."""
 
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
-from chatplatform.api.schemas import InRequest, Moment, Shape, Text, Uri, example, read_only
+from chatplatform.api.schemas import InRequest, Moment, Schema, Text, Uri, example, read_only
 from identity.models import SignInProvider
 
 Domain = Annotated[
@@ -14,7 +14,7 @@ Domain = Annotated[
 ]
 
 
-class SignInProviderDto(Shape):
+class SignInProviderDto(Schema):
     """The OpenID provider at which your company's people sign in to the site."""
 
     model_config = example(

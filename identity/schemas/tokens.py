@@ -1,13 +1,13 @@
-"""Shapes of sign-ins and their tokens."""
+"""Schemas of sign-ins and their tokens."""
 
 from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from chatplatform.api.schemas import Shape, Text
+from chatplatform.api.schemas import Schema, Text
 
 
-class RevokeTokenRequest(Shape):
+class RevokeTokenRequest(Schema):
     """The token to revoke, as a form of RFC 7009."""
 
     token: Text = Field(
@@ -23,7 +23,7 @@ class RevokeTokenRequest(Shape):
     )
 
 
-class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
+class Body_login_for_access_token2_identity_token2_post(Schema):  # noqa: N801 - the document's name
     """A sign-in, or the exchange of a refresh token. Unknown parameters are ignored (RFC 6749)."""
 
     model_config = ConfigDict(extra="ignore")
@@ -79,7 +79,7 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
         return value or "password"
 
 
-class TokenResponse(Shape):
+class TokenResponse(Schema):
     """An access token, and a refresh token for the next one."""
 
     access_token: str = Field(description="Send it as `Authorization: Bearer …`.")

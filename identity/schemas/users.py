@@ -1,4 +1,4 @@
-"""Shapes of a client's people: their profiles, passwords and roles."""
+"""Schemas of a client's people: their profiles, passwords and roles."""
 
 from typing import Literal, Self
 
@@ -6,14 +6,14 @@ from django.conf import settings
 from pydantic import Field
 
 from chatplatform.api.pagination import ListPage
-from chatplatform.api.schemas import Language, Moment, Shape, Text, read_only
+from chatplatform.api.schemas import Language, Moment, Schema, Text, read_only
 from identity import models
 from identity.schemas.fields import Email, Name, NewPassword, PictureUrl
 
 RoleName = Literal["owner", "admin", "agent", "viewer"]
 
 
-class UserDto(Shape):
+class UserDto(Schema):
     """A person of your company."""
 
     id: int | None = read_only("The user's id.")
@@ -70,7 +70,7 @@ class UsersResponse(ListPage[UserDto]):
     """A page of your company's people, including disabled ones, in the order they were added."""
 
 
-class UserDisableFlag(Shape):
+class UserDisableFlag(Schema):
     """Whether a person is disabled."""
 
     is_disabled: bool = Field(
@@ -80,7 +80,7 @@ class UserDisableFlag(Shape):
     )
 
 
-class UserPassword(Shape):
+class UserPassword(Schema):
     """A password that an owner or an admin sets for a person."""
 
     password: NewPassword = Field(
@@ -88,7 +88,7 @@ class UserPassword(Shape):
     )
 
 
-class OwnUser(Shape):
+class OwnUser(Schema):
     """A person's own account. Fields that are left out or null keep their value."""
 
     full_name: Name | None = Field(
@@ -122,7 +122,7 @@ class OwnUser(Shape):
     created_at: Moment | None = read_only("When you were added.")
 
 
-class OwnPassword(Shape):
+class OwnPassword(Schema):
     """A change of your own password."""
 
     current_password: Text = Field(
@@ -135,7 +135,7 @@ class OwnPassword(Shape):
     )
 
 
-class UserRole(Shape):
+class UserRole(Schema):
     """A person's new role, and whether they may also train bots."""
 
     role: RoleName = Field(

@@ -24,7 +24,7 @@ class AuditViewSet(TenantViewSet):
         of the audit log.
         """
         return page(
-            audit_queries.find(self.client, query), query, by="-id", shape=AuditEvent.from_row
+            audit_queries.find(self.client, query), query, by="-id", schema=AuditEvent.from_row
         )
 
     @operation(

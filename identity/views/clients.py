@@ -122,7 +122,7 @@ class SubscriptionViewSet(TenantViewSet):
     def orders(self, query: Page) -> dict[str, Any]:
         """List your company's orders for credits, newest first."""
         rows = CreditOrder.objects.for_client(self.client)
-        return page(rows, query, by="-id", shape=client_schemas.CreditOrder.copy_from)
+        return page(rows, query, by="-id", schema=client_schemas.CreditOrder.copy_from)
 
     @operation("identity", "Get Credit Order", access=ADMIN)
     def order(self, order_id: uuid.UUID) -> client_schemas.CreditOrder:
@@ -156,7 +156,7 @@ class ApiKeyViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List your company's keys, newest first, including revoked ones, without their secrets."""
         keys = ApiKey.objects.for_client(self.client)
-        return page(keys, query, by="-id", shape=client_schemas.ApiKeyDto.from_row)
+        return page(keys, query, by="-id", schema=client_schemas.ApiKeyDto.from_row)
 
     @operation(
         "identity",

@@ -55,7 +55,7 @@ class UserViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List your company's people, in the order they were added."""
         return page(
-            User.objects.for_client(self.client), query, shape=user_schemas.UserDto.from_row
+            User.objects.for_client(self.client), query, schema=user_schemas.UserDto.from_row
         )
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})

@@ -1,4 +1,4 @@
-"""The shapes of ad-hoc reports: parameters, result tables, exports and filter options."""
+"""The schemas of ad-hoc reports: parameters, result tables, exports and filter options."""
 
 import uuid
 from datetime import date
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.schemas import MAX_ID, Moment, Shape, Text, Uri, example
+from chatplatform.api.schemas import MAX_ID, Moment, Schema, Text, Uri, example
 from identity.schemas.fields import TimeZone
 
 Grouping = Literal[
@@ -40,7 +40,7 @@ def _any_of(what: str) -> Any:
     return Field(default_factory=list, max_length=100, description=f"{what}; empty: all.")
 
 
-class PeriodQuery(Shape):
+class PeriodQuery(Schema):
     """A period of whole days."""
 
     date_from: Day | None = Field(
@@ -210,11 +210,11 @@ class PageReport(SearchAdhocReportParam, ExportAdhocReportParam):
     metrics: list[PageMetric] = list(DEFAULT_METRICS)  # type: ignore[assignment]
 
 
-class NoQuery(Shape):
+class NoQuery(Schema):
     """A query without parameters."""
 
 
-class ExportLinkQuery(Shape):
+class ExportLinkQuery(Schema):
     """The credential in the link of an export."""
 
     signature: Text | None = Field(
@@ -224,7 +224,7 @@ class ExportLinkQuery(Shape):
     )
 
 
-class AdhocExport(Shape):
+class AdhocExport(Schema):
     """A large export, which a worker writes: repeat `GET /report/adhoc/export/{export_id}` until it
     returns the file."""
 
@@ -248,7 +248,7 @@ class AdhocExport(Shape):
     expires_at: Moment = Field(description="When the file is deleted.")
 
 
-class ReportColumn(Shape):
+class ReportColumn(Schema):
     """A column of a report."""
 
     name: str = Field(description="The column's name in the rows.")
@@ -265,7 +265,7 @@ class ReportColumn(Shape):
 Value = str | int | float | bool | list[str] | None
 
 
-class AdhocReport(Shape):
+class AdhocReport(Schema):
     """A table of figures or of conversations."""
 
     columns: list[ReportColumn] = Field(description="The columns, in order.")
@@ -280,7 +280,7 @@ class AdhocReport(Shape):
     )
 
 
-class FilterOption(Shape):
+class FilterOption(Schema):
     """A value to filter conversations by."""
 
     value: str = Field(description="The value to use in the filter.")
@@ -288,7 +288,7 @@ class FilterOption(Shape):
     chats: int = Field(description="How many conversations of the period have this value.")
 
 
-class NumberedOption(Shape):
+class NumberedOption(Schema):
     """A bot or person to filter conversations by."""
 
     id: int = Field(description="The value to use in the filter.")
@@ -298,7 +298,7 @@ class NumberedOption(Shape):
     )
 
 
-class AdhocFilterOptions(Shape):
+class AdhocFilterOptions(Schema):
     """The filter values that occur in a period's conversations, most frequent first."""
 
     bots: list[NumberedOption] = Field(description="Bots, for `bot_ids`.")

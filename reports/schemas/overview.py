@@ -1,11 +1,11 @@
-"""The shapes of the overview: figures of a client or bot in a period and the one before."""
+"""The schemas of the overview: figures of a client or bot in a period and the one before."""
 
 from pydantic import Field
 
-from chatplatform.api.schemas import Shape
+from chatplatform.api.schemas import Schema
 
 
-class Times(Shape):
+class Times(Schema):
     """Statistics of a duration, in seconds; null if no conversation has this duration."""
 
     p50: float | None = Field(description="The median, or null.")
@@ -13,7 +13,7 @@ class Times(Shape):
     mean: float | None = Field(description="The mean, or null.")
 
 
-class Sentiments(Shape):
+class Sentiments(Schema):
     """The number of conversations with each sentiment."""
 
     positive: int = Field(description="Positive conversations.")
@@ -21,7 +21,7 @@ class Sentiments(Shape):
     negative: int = Field(description="Negative conversations.")
 
 
-class Figures(Shape):
+class Figures(Schema):
     """The figures of the conversations created in a period."""
 
     date_from: str = Field(description="The period's first day.")
@@ -62,7 +62,7 @@ class Figures(Shape):
     )
 
 
-class PartFigures(Shape):
+class PartFigures(Schema):
     """The figures of a part of the period's conversations."""
 
     chats: int = Field(description="Conversations that began in the period.")
@@ -135,7 +135,7 @@ class HandoverFigures(PartFigures):
     )
 
 
-class ChatOverview(Shape):
+class ChatOverview(Schema):
     """The figures of a period, of the one before, and of the period's parts."""
 
     current: Figures = Field(

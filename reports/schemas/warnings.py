@@ -1,10 +1,10 @@
-"""The shapes of warnings about what needs attention now or soon."""
+"""The schemas of warnings about what needs attention now or soon."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from chatplatform.api.schemas import Moment, Shape, example
+from chatplatform.api.schemas import Moment, Schema, example
 
 WarningCode = Literal[
     "chats_unanswered", "chats_unanswered_soon", "queue_growing", "negative_sentiment",
@@ -15,7 +15,7 @@ WarningCode = Literal[
 ]  # fmt: skip
 
 
-class WarningSample(Shape):
+class WarningSample(Schema):
     """One of the items that a warning is about, such as a conversation, document or endpoint."""
 
     id: str = Field(description="The item's id.")
@@ -24,7 +24,7 @@ class WarningSample(Shape):
     )
 
 
-class Warning(Shape):
+class Warning(Schema):
     """Something that needs attention."""
 
     code: WarningCode = Field(
@@ -70,7 +70,7 @@ class Warning(Shape):
     )
 
 
-class WarningDashboard(Shape):
+class WarningDashboard(Schema):
     """All current warnings."""
 
     warnings: list[Warning] = Field(
@@ -78,7 +78,7 @@ class WarningDashboard(Shape):
     )
 
 
-class MuteWarningDto(Shape):
+class MuteWarningDto(Schema):
     """A warning to mute or unmute for your company."""
 
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")

@@ -1,7 +1,7 @@
 """Figures of conversations in SQL: facts about each conversation, and metrics computed from facts.
 
 No request can inject SQL: values are passed as parameters, names of columns come from this module,
-and the API's shapes accept only known names for `sort`.
+and the API's schemas accept only known names for `sort`.
 """
 
 import logging

@@ -49,11 +49,11 @@ def _response(export: Export, reader: User) -> HttpResponseBase:
     if export.status == ExportStatus.DONE:
         file = exports.open_file(export, by=reader)
         return download(file, export.param["format"], export.file_name)
-    shape = schemas.AdhocExport(
+    shown = schemas.AdhocExport(
         id=export.pk, status=export.status, progress=export.progress, rows=export.rows,
         url=exports.link_to(export, reader=reader), expires_at=export.expires_at,
     )  # fmt: skip
-    return json_response(shape, 202)
+    return json_response(shown, 202)
 
 
 class AdhocReportViewSet(TenantViewSet):

@@ -1,4 +1,4 @@
-"""The shapes of endpoints, events and deliveries."""
+"""The schemas of endpoints, events and deliveries."""
 
 import re
 import uuid
@@ -10,7 +10,7 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import (
     InRequest,
     Moment,
-    Shape,
+    Schema,
     Text,
     example,
     iso,
@@ -50,7 +50,7 @@ def row_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(match[1]) if match else None
 
 
-class WebhookConfigRequest(Shape):
+class WebhookConfigRequest(Schema):
     """An endpoint's settings, for creating or changing it."""
 
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
@@ -120,7 +120,7 @@ class WebhookConfigsResponse(ListPage[WebhookConfig]):
     """One page of your endpoints, oldest first."""
 
 
-class WhichWebhook(Shape):
+class WhichWebhook(Schema):
     """The choice of an endpoint."""
 
     config_id: uuid.UUID | None = Field(
@@ -130,7 +130,7 @@ class WhichWebhook(Shape):
     )
 
 
-class WebhookAttempt(Shape):
+class WebhookAttempt(Schema):
     """One request to an endpoint, and the response."""
 
     attempt: int = Field(description="The attempt's number, 1 for the first.")
@@ -154,7 +154,7 @@ class WebhookAttempt(Shape):
     created_at: Moment = Field(description="When the attempt ended.")
 
 
-class WebhookDelivery(Shape):
+class WebhookDelivery(Schema):
     """The delivery of one event to one endpoint, with the result of the latest attempt."""
 
     id: int = Field(description="The delivery's number.")
@@ -187,7 +187,7 @@ class WebhookDelivery(Shape):
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
 
 
-class StoredEvent(Shape):
+class StoredEvent(Schema):
     """An event. It has the same id in webhooks, the live feed and the event log."""
 
     id: str = Field(
@@ -241,7 +241,7 @@ def encode_body(row: models.Event) -> bytes:
 
 
 def is_thin(event: dict[str, Any]) -> bool:
-    """Whether deliveries omit the data of this event, which is given in the shape `Event`."""
+    """Whether deliveries omit the data of this event, which is given in the schema `Event`."""
     return _is_large(
         as_json({name: value for name, value in event.items() if name != "deliveries"})
     )
@@ -251,7 +251,7 @@ def _is_large(body: bytes) -> bool:
     return len(body) > MAX_BODY_BYTES
 
 
-class EventsResponse(Shape):
+class EventsResponse(Schema):
     """A page of the event log."""
 
     items: list[Event] = Field(description="Events in the requested order.")
@@ -282,7 +282,7 @@ class EventsQuery(Page):
     )
 
 
-class ReplayTarget(Shape):
+class ReplayTarget(Schema):
     """The choice of the endpoints to which to send an event again."""
 
     config_id: uuid.UUID | None = Field(
@@ -292,7 +292,7 @@ class ReplayTarget(Shape):
     )
 
 
-class EventReplayRequest(Shape):
+class EventReplayRequest(Schema):
     """The choice of the events to send again to an endpoint."""
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
@@ -318,7 +318,7 @@ class EventReplayRequest(Shape):
     )
 
 
-class Replay(Shape):
+class Replay(Schema):
     """A replay that was accepted, and is carried out in the background."""
 
     config_id: uuid.UUID = Field(description="The endpoint's id.")

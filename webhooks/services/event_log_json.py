@@ -1,6 +1,6 @@
 """Events of the log as JSON that PostgreSQL builds; most are not parsed in Python.
 
-The keys of `AS_JSON` are the fields of the shape `Event`.
+The keys of `AS_JSON` are the fields of the schema `Event`.
 """
 
 from typing import Any
@@ -48,7 +48,7 @@ _MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_schemas.MAX_
 
 
 def read(event: Event) -> dict[str, Any]:
-    """An event with its deliveries, in the shape `Event`."""
+    """An event with its deliveries, in the schema `Event`."""
     rows = Event.objects.filter(pk=event.pk).annotate(as_json=RawSQL(AS_JSON, [], TextField()))
     return _parsed(rows.values_list("as_json", flat=True).get())
 
@@ -56,7 +56,7 @@ def read(event: Event) -> dict[str, Any]:
 def list_page(
     rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
 ) -> dict[str, Any]:
-    """One page of feed entries, each in the shape `Event`."""
+    """One page of feed entries, each in the schema `Event`."""
     shown: QuerySet[Any] = rows.annotate(
         as_json=RawSQL(AS_JSON, [], TextField()),
         may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
@@ -66,7 +66,7 @@ def list_page(
         shown.values_list("position", "as_json", "may_be_thin", "event__type", named=True),
         query,
         by=by,
-        shape=_event,
+        schema=_event,
         resumable=resumable,
     )
 

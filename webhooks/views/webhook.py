@@ -62,7 +62,7 @@ class ConfigViewSet(TenantViewSet):
         return page(
             endpoints.list_for_client(self.client),
             query,
-            shape=webhook_schemas.WebhookConfig.from_row,
+            schema=webhook_schemas.WebhookConfig.from_row,
         )
 
     @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)

@@ -111,7 +111,7 @@ class InstructionsForm(BotForm):
         " language model. Earlier versions are kept."
     )
     right = "train"
-    shapes = (PromptDto,)
+    schemas = (PromptDto,)
     settings = (
         Setting("content", gettext_lazy("Instructions"), lines=6),
         Setting("tone", gettext_lazy("Tone"), attrs={"placeholder": gettext_lazy("Friendly")}),

@@ -94,7 +94,7 @@ class WebForm(ContentForm):
 
     heading = gettext_lazy("Website")
     add_button = gettext_lazy("Add website")
-    shapes = (WebUrlDto,)
+    schemas = (WebUrlDto,)
     settings = (
         Setting(
             "url", gettext_lazy("URL"),
@@ -154,7 +154,7 @@ class WrittenForm(ContentForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
         times = changed_times(self)
-        body: Any = self.shapes[0](**{item.name: data[item.name] for item in self.settings})
+        body: Any = self.schemas[0](**{item.name: data[item.name] for item in self.settings})
         try:
             if self.is_new:
                 return self._create(body, times, by)
@@ -174,7 +174,7 @@ class WrittenForm(ContentForm):
 class TextForm(WrittenForm):
     heading = gettext_lazy("Text")
     add_button = gettext_lazy("Add text")
-    shapes = (TextDto,)
+    schemas = (TextDto,)
     settings = (
         Setting("title", gettext_lazy("Title")),
         Setting("text", gettext_lazy("Text"), lines=10),
@@ -187,7 +187,7 @@ class QuestionForm(WrittenForm):
 
     heading = gettext_lazy("Answer")
     add_button = gettext_lazy("Add answer")
-    shapes = (QuestionAnswerDto,)
+    schemas = (QuestionAnswerDto,)
     settings = (
         Setting("question", gettext_lazy("Question")),
         Setting(
@@ -256,7 +256,7 @@ class UseForm(ContentForm):
     """Sets when a document is used, and whether it takes priority over others."""
 
     heading = gettext_lazy("Usage")
-    shapes = (ImportantDocumentDto,)
+    schemas = (ImportantDocumentDto,)
     settings = (
         Setting(
             "is_important", gettext_lazy("Important"),

@@ -87,7 +87,7 @@ def _holiday(line: str) -> Holiday:
 
 def _span(text: str) -> dict[str, str]:
     """The hours in a text such as "09:00–12:00" or "13–18". Any other text is returned as both
-    times, which the `Holiday` shape refuses."""
+    times, which the `Holiday` schema refuses."""
     match = _SPAN.fullmatch(text)
     if match is None:
         return {"opens": text, "closes": text}

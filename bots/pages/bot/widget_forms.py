@@ -134,7 +134,7 @@ class BannerForm(BotForm):
     heading = gettext_lazy("Banner")
     intro = gettext_lazy("An image above the chat, such as a special offer or an announcement.")
     right = "train"
-    shapes = (BotBannerDto,)
+    schemas = (BotBannerDto,)
     settings = (
         Setting("link", gettext_lazy("Link"), attrs=_URL_ATTRS),
         Setting(

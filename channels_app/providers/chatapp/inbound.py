@@ -85,10 +85,10 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
     own_number = "".join(filter(str.isdigit, shown))
     origin = _Origin(number or business_id, own_number, sent_at, _contacts(value))
     found = list[events.Item]()
-    for key, (shape, read) in _READERS.items():
+    for key, (schema, read) in _READERS.items():
         for raw in as_list(value.get(key)) if key in _LISTS.get(name, _READERS) else []:
             try:
-                found.append(read(raw, origin, shape.model_validate(raw)))
+                found.append(read(raw, origin, schema.model_validate(raw)))
             except ValidationError:
                 found.append(origin.left_out(raw, "malformed"))
     found += [origin.left_out(raw, "errors") for raw in as_list(value.get("errors"))]
@@ -443,7 +443,7 @@ def _price(pricing: dict[str, Any]) -> events.Price:
     return events.Price(is_charged, as_text(pricing.get("category")).lower()[:60])
 
 
-# For each list of a callback: the shape of its elements, and the function that turns an element
+# For each list of a callback: the schema of its elements, and the function that turns an element
 # into an item.
 _READERS: dict[str, tuple[type[Tolerant], Callable[[Any, _Origin, Any], events.Item]]] = {
     "messages": (hook.ChatappMessage, _message_item),

@@ -126,9 +126,9 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     return iter(lambda: list(islice(remaining, BATCH)), [])
 
 
-def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
+def _pages(schema: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
     """The rows as schemas, in batches; an invalid row ends the import."""
-    return _batches(_validated(shape, row) for row in rows)
+    return _batches(_validated(schema, row) for row in rows)
 
 
 @contextmanager
@@ -148,15 +148,15 @@ def _first_line(exc: Exception) -> str:
     return str(exc).strip().partition("\n")[0]
 
 
-def _validated(shape: type[Any], row: Any) -> Any:
+def _validated(schema: type[Any], row: Any) -> Any:
     try:
-        return shape.model_validate(row)
+        return schema.model_validate(row)
     except ValidationError as exc:
         first = exc.errors()[0]
         where = ".".join(map(str, first["loc"]))
         row_id = row.get("id") if isinstance(row, dict) else repr(row)[:60]
         raise CommandError(
-            f"{shape.__name__} {row_id}: {where}: {first['msg']}. All earlier batches of"
+            f"{schema.__name__} {row_id}: {where}: {first['msg']}. All earlier batches of"
             f" {BATCH} rows were imported; {RETRY_HINT}."
         ) from exc
 

@@ -352,7 +352,7 @@ def read_messages(
     """Return up to `limit` messages after a seq, and the seq of the last of them if more follow,
     else None. Return only None if the caller may not see the chat.
 
-    The messages are comma-separated JSON objects, oldest first and without notes, of the shape
+    The messages are comma-separated JSON objects, oldest first and without notes, of the schema
     `VisitorMessage` for a public key, else `Message`.
     """
     statement = _READ_BY_VISITOR if caller.is_public_key else _READ

@@ -101,8 +101,8 @@ def _correct(chat: LockedConversation, row: Feedback, values: dict[str, Any]) ->
 
 
 def _announce(chat: LockedConversation, event_type: str, row: Feedback) -> None:
-    shape = ChatFeedBackDto.from_row(row).model_dump(mode="json")
-    conversations.announce_change(chat, event_type, feedback=shape)
+    data = ChatFeedBackDto.from_row(row).model_dump(mode="json")
+    conversations.announce_change(chat, event_type, feedback=data)
 
 
 def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:

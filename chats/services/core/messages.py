@@ -320,7 +320,7 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
     """A list page of a chat's `history`, oldest first, for a caller with an API key; 404 if the
-    caller may not see the chat. A public key gets the shape `VisitorMessage`."""
+    caller may not see the chat. A public key gets the schema `VisitorMessage`."""
     key = list_key(query)
     (after,) = decode_numbers(query.cursor, Message, ["seq"], key=key) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)

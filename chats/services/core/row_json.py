@@ -1,7 +1,7 @@
 """Messages and chats as JSON that PostgreSQL builds, so that lists create no Python objects.
 
-The view `chats_api_message` has a column for each field of the shape `Message`, and `_CHAT_COLUMNS`
-has one for each field of `Conversation`; tests check that they match.
+The view `chats_api_message` has a column for each field of the schema `Message`, and
+`_CHAT_COLUMNS` has one for each field of `Conversation`; tests check that they match.
 """
 
 import json
@@ -26,10 +26,10 @@ from chats.schemas.visitor import VisitorMessage
 _STORED_FILE = re.compile(r'"url":"attachment:([0-9a-f-]{36})"')
 
 
-def _columns(shape: type[BaseModel], table: str = "", **expressions: str) -> str:
-    """The fields of a shape as a SELECT list: the table's columns, or the given expressions."""
+def _columns(schema: type[BaseModel], table: str = "", **expressions: str) -> str:
+    """The fields of a schema as a SELECT list: the table's columns, or the given expressions."""
     return ", ".join(
-        f"{expressions.get(name, table + name)} AS {name}" for name in shape.model_fields
+        f"{expressions.get(name, table + name)} AS {name}" for name in schema.model_fields
     )
 
 
@@ -118,5 +118,5 @@ def list_page(rows: QuerySet[Any], query: Page, *, by: str) -> dict[str, Any]:
         shown.values_list(by.lstrip("-"), "as_json", named=True),
         query,
         by=by,
-        shape=lambda row: fragment(row.as_json),
+        schema=lambda row: fragment(row.as_json),
     )

@@ -42,7 +42,7 @@ class TagExists(ApiError):
 def list_for_client(client: Client) -> ClientTags:
     """The client's `MAX_LISTED` most used tags, each with its number of chats."""
     rows = _counted(ClientTag.objects.for_client(client)).order_by("-count", "name")
-    return ClientTags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
+    return ClientTags.model_construct(tags=[_tag(row) for row in rows[:MAX_LISTED]])
 
 
 def create(user: User, body: ClientTagRequest) -> Tag:
@@ -55,7 +55,7 @@ def create(user: User, body: ClientTagRequest) -> Tag:
         raise TagExists
     row = ClientTag(client=user.client, name=body.name, colour=body.colour or "")
     _save(row, "created", by=user, changes={"name": row.name})
-    return _shape(_counted(ClientTag.objects.filter(pk=row.pk)).get())
+    return _tag(_counted(ClientTag.objects.filter(pk=row.pk)).get())
 
 
 def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
@@ -74,7 +74,7 @@ def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
         _save(row, "updated", by=user, changes={"name": [before, row.name]})
         if row.name != before:
             _enqueue_rename(row.client_id, before, row.name)
-    return _shape(_counted(ClientTag.objects.filter(pk=row.pk)).get())
+    return _tag(_counted(ClientTag.objects.filter(pk=row.pk)).get())
 
 
 def merge(user: User, tag_id: int, *, into: str) -> Tag:
@@ -89,7 +89,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()
-    return _shape(target)
+    return _tag(target)
 
 
 def delete(user: User, tag_id: int) -> None:
@@ -226,7 +226,7 @@ def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
     return rows.annotate(count=Coalesce(Subquery(counts), 0))
 
 
-def _shape(row: Any) -> Tag:
+def _tag(row: Any) -> Tag:
     return Tag.copy_from(row, source=None, confidence=None, colour=row.colour or None)
 
 

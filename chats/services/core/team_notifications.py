@@ -192,10 +192,10 @@ def _notify(
     )
     if rows:
         # One event for all notifications; each live feed shows its user only their own.
-        shapes = [desk_schemas.AssignNotification.from_row(row) for row in rows]
+        shown = [desk_schemas.AssignNotification.from_row(row) for row in rows]
         pairs = [
-            {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}
-            for row, shape in zip(rows, shapes, strict=True)
+            {"user_id": row.user_id, "notification": item.model_dump(mode="json")}
+            for row, item in zip(rows, shown, strict=True)
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
     if kind in _PUSHED:

@@ -36,7 +36,7 @@ def rows(document: Any) -> list[Json]:
 def conversations(
     exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
 ) -> Iterator[Json]:
-    """Conversations in the shape of `ConversationEntity`, oldest first. Their ratings and message
+    """Conversations in the schema of `ConversationEntity`, oldest first. Their ratings and message
     counts come from `messages`."""
     counts, ratings = Counter[int](), dict[int, Json]()
     for message in messages:
@@ -49,7 +49,7 @@ def conversations(
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
-    """Messages in the shape of `MessageEntity`, numbered within each conversation in the order of
+    """Messages in the schema of `MessageEntity`, numbered within each conversation in the order of
     their ids. Messages of conversations that are not in `conversations` are left out."""
     chats = {source["id"]: source for source in conversations}
     seqs: Counter[int] = Counter()

@@ -227,8 +227,8 @@ def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | 
         summary.save()
         locked.summary = summary.summary
         locked.save(update_fields=["summary"])
-        shape = ChatSummary.from_row(summary).model_dump(mode="json")
-        conversations.announce_change(locked, "summary.created", summary=shape)
+        data = ChatSummary.from_row(summary).model_dump(mode="json")
+        conversations.announce_change(locked, "summary.created", summary=data)
     return summary
 
 

@@ -39,7 +39,7 @@ def add_answer(
     try:
         body = QuestionAnswerDto(question=question_text, answer=answer)
     except ValidationError as exc:
-        # The request's shape has checked the answer, but the customer's message may be "???".
+        # The request's schema has checked the answer, but the customer's message may be "???".
         raise Invalid.field("body", "question", msg=_NO_WORDS) from exc
     with transaction.atomic():
         document = written_sources.create(group.bot, body=body, by=by)

@@ -1,4 +1,4 @@
-/** The shapes of the API. Made by `make clients` from the API's document; changes belong there. */
+/** The schemas of the API. Made by `make clients` from the API's document; changes belong there. */
 
 export type AddAnswerRequest = { "answer": string; "question"?: string | null; };
 

@@ -54,7 +54,7 @@ class ConfigForm(SettingsForm):
     """A form for some of a client's chat settings. The other settings keep their values."""
 
     heading: ClassVar[Any] = ""
-    shapes = (ClientConfigDto,)
+    schemas = (ClientConfigDto,)
 
     def __init__(self, request: HttpRequest, name: str) -> None:
         self.config, self.by = own_client(request).config, viewer(request)

@@ -21,7 +21,7 @@ from identity.services import mails
 
 
 class NotificationsForm(SettingsForm):
-    shapes = (EmailNotificationRequest,)
+    schemas = (EmailNotificationRequest,)
     settings = (
         Setting("on_unanswered", gettext_lazy("A customer waits too long")),
         Setting(
