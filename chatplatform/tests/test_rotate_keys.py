@@ -164,7 +164,7 @@ def test_what_is_stored_with_an_older_key_meanwhile_keeps_every_key(ann, setting
     settings.FIELD_KEYS = [NEW, OLD]
     bot = make_bot(ann.client)
 
-    look_again = rotate_keys.Command._look_again
+    look_again = rotate_keys.Command._rotate_again
 
     def renew(*args):
         # A process that was not started anew.
@@ -173,7 +173,7 @@ def test_what_is_stored_with_an_older_key_meanwhile_keeps_every_key(ann, setting
         return look_again(*args)
 
     with (
-        mock.patch.object(rotate_keys.Command, "_look_again", renew),
+        mock.patch.object(rotate_keys.Command, "_rotate_again", renew),
         pytest.raises(CommandError, match="Restart all processes"),
     ):
         call_command("rotate_keys")
