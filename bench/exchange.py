@@ -25,7 +25,7 @@ from chatplatform.testing import stub_model
 from drills.platform import command_of
 
 COUNT = int(os.environ.get("EXCHANGES", "200"))
-IN_A_CHAT, WARM_UP = 10, 30
+EXCHANGES_PER_CHAT, WARM_UP = 10, 30
 # The columns of the table, and what the command line of their processes has.
 PARTS = {
     "web": ("chatplatform.web.serve", "spawn_main"),
@@ -82,7 +82,7 @@ def ask(platform: Running, question: Callable[[int], str], count: int) -> list[f
     """The seconds of each exchange."""
     took = []
     for number in range(count):
-        if number % IN_A_CHAT == 0:
+        if number % EXCHANGES_PER_CHAT == 0:
             chat = platform.open_chat()
         began = time.perf_counter()
         turn = platform.ask(chat, text=question(number), reply="wait")

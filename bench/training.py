@@ -31,7 +31,7 @@ django.setup()
 from drills.platform import OWNER, Platform  # noqa: E402
 
 MANUALS = ("bash", "curl", "git-config", "gpg", "tmux", "valgrind", "wget", "git-log", "top", "jq")
-LINES_OF_A_PAGE = 58
+LINES_PER_PAGE = 58
 # The manual of curl, in the middle of the 300 pages, has the answer.
 QUESTION = "Where do I pass the MD5 checksum of the remote host's public key?"
 WORDS = "hostpubmd5"
@@ -47,7 +47,7 @@ def manual(folder: Path, pages: int) -> Path:
         command = ["man", "--encoding=UTF-8", name]
         shown = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         lines += shown.stdout.splitlines()
-    parts = [lines[at : at + LINES_OF_A_PAGE] for at in range(0, len(lines), LINES_OF_A_PAGE)]
+    parts = [lines[at : at + LINES_PER_PAGE] for at in range(0, len(lines), LINES_PER_PAGE)]
     style = "<style>pre{break-after:page;font-size:9pt;margin:0}</style>"
     body = "".join(f"<pre>{html.escape(chr(10).join(part))}</pre>" for part in parts[:pages])
     source, printed = folder / "manual.html", folder / "manual.pdf"
