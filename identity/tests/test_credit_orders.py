@@ -249,6 +249,7 @@ def act(staff, action, ids, **more):
     return staff.post(path, {"action": action, "_selected_action": ids, **more}, follow=True)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("action", "status"), [("mark_paid", "paid"), ("refuse", "refused")])
 def test_staff_end_orders_after_a_question(ann, cara, staff, action, status):
     ids = [order(ann)["id"], order(cara)["id"]]
