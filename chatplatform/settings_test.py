@@ -44,6 +44,8 @@ REDIS_URL = (
 CELERY_BROKER_URL = REDIS_URL
 PAYMENT_WEBHOOK_SECRET = "whsec_b25seS1mb3ItdGhlLXRlc3Qtc3VpdGUtMTIz"
 REPLY_WAIT_SECONDS = 10
+# The thread that renews leases would otherwise use the database between two tests.
+JOB_LEASE_SECONDS = 3600
 # Our apps at the providers. Nothing listens at these URLs, so that no test calls a real provider.
 SOCIALNET_API_URL = "http://127.0.0.1:9/v26.0"
 SOCIALNET_APP_ID = "900000001"

@@ -222,5 +222,5 @@ def _text_of(result: dict[str, Any]) -> str:
 
 def _text_of_item(item: dict[str, Any]) -> str:
     resource = item.get("resource")
-    text = item.get("text") or (resource.get("text") if isinstance(resource, dict) else None)
+    text = item.get("text", resource.get("text") if isinstance(resource, dict) else None)
     return text if isinstance(text, str) else f"[{item.get('type')}]"

@@ -58,6 +58,7 @@ def test_lists_and_rows_open(staff, document, web_url, name):
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("query", [{}, {"columns": "chunk_count"}])
 def test_the_list_calls_a_column_as_its_page_does_and_sorts_by_it(staff, bot, query):
     for words in ("Long. " * 2000, "Short."):

@@ -164,6 +164,7 @@ def ask(
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("language", "text"), [("en", ENGLISH), ("vi", VIETNAMESE)])
 def test_answers_questions_on_the_documents_and_no_others(
     tmp_path: Path, language: str, text: str

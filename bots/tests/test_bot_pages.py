@@ -101,6 +101,7 @@ def test_the_list_tells_how_far_the_bot_has_read_and_looks_again_by_itself(site,
     assert "every 2s" not in page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("given", ["8.8.8.8/help", "http://8.8.8.8/help"])
 def test_a_website_is_added_with_or_without_its_scheme(site, bot, given):
     form = {"form": "website", "url": given, "crawl_depth": "1"}
@@ -145,6 +146,7 @@ def test_a_second_answer_to_a_question_leads_to_the_first(site, bot):
     assert 'value="Do you deliver?"' in asked
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     add = to(bot, "add_content", "files")
@@ -175,6 +177,7 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     assert row.file_name == "prices-2027.txt"
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_text_is_edited_in_place_and_deleted_after_a_question(site, bot):
     form = {"form": "text", "title": "Returns", "text": "Within 14 days."}
@@ -274,6 +277,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_no_form_takes_what_another_has(ann, site, bot):
     """Every form is sent as it stands: nothing of the bot, its questions or fields changes."""
     questions = {"questions": [{"question": "Bạn ở đâu?", "language": "vi"},
@@ -379,6 +383,7 @@ def week(**days):
     return values
 
 
+@pytest.mark.full
 def test_own_hours_by_weekday_may_end_after_midnight(ann, site, bot):
     page = to(bot, "behaviour")
     form = week(day_0=["09:00-12:00", "13:30-18:00"], day_5=["10:00-00:00"], day_6=["22:00-02:00"])
@@ -414,6 +419,7 @@ def test_a_wrong_holiday_is_told_what_is_wrong_with_it(ann, site, bot, line, nam
     assert ann.get(f"/ai/bot/{bot.pk}").json()["holidays"] is None
 
 
+@pytest.mark.full
 def test_an_earlier_version_of_the_instructions_is_restored(site, bot):
     page = to(bot, "behaviour")
     for words in ("Be brief.", "Be long."):

@@ -8,6 +8,7 @@ from bots.search import confidence_calibration
 pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 
 
+@pytest.mark.full
 def test_fitted_weights_do_as_well_as_those_that_come_with_the_platform(monkeypatch):
     right, false = confidence_calibration.measure(embedding.PACKAGED)
     fitted = confidence_calibration.fit(embedding.PACKAGED)
@@ -17,6 +18,7 @@ def test_fitted_weights_do_as_well_as_those_that_come_with_the_platform(monkeypa
     assert again_false <= false + 0.1
 
 
+@pytest.mark.full
 def test_the_weights_are_the_same_each_time():
     fitted = confidence_calibration.fit(embedding.PACKAGED)
     assert fitted == confidence_calibration.fit(embedding.PACKAGED)

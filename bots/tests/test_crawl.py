@@ -318,6 +318,7 @@ def test_a_bad_sitemap(site, body):
     assert page.reason in ("malformed", "unsupported_type")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("in_children")
 def test_a_child_process_reads_the_markup(site, monkeypatch):
     monkeypatch.setattr(page_links, "TIMEOUT_SECONDS", 1)

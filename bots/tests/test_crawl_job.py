@@ -79,6 +79,7 @@ def stored():
     return set(default_storage.listdir("documents")[1])
 
 
+@pytest.mark.full
 def test_it_works(ann, bot, site, in_earnest):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2), head="<title>Second</title>")}
     add(ann, bot, site, depth=1)
@@ -113,6 +114,7 @@ def hostile(site, other):
     }  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_hostile_site(ann, bot, site):
     with serving() as other:
         hostile(site, other)
@@ -165,6 +167,7 @@ def test_a_changed_page_is_trained_again(ann, bot, site):
     assert "parcel 2" in Chunk.objects.get().text
 
 
+@pytest.mark.full
 def test_documents_of_pages_that_are_gone_are_deleted(ann, bot, site):
     site.pages = {"/": html(text(1), "/a", "/b", "/c"), "/a": html(text(2)), "/b": html(text(3)),
                   "/c": html(text(4))}  # fmt: skip
@@ -363,6 +366,7 @@ def test_a_sitemap_that_lists_nothing(ann, bot, site):
     assert get_web_url(ann, bot)["error"]["code"] == "empty"
 
 
+@pytest.mark.full
 def test_progress(ann, bot, site):
     site.pages = {"/": html(text(1), "/a", "/b"), "/a": html(text(2)), "/b": html(text(3))}
     add(ann, bot, site)

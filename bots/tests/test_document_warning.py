@@ -38,6 +38,7 @@ DAMAGED = WHOLE[:60] + b"?" * (len(WHOLE) - 60)
 LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe /Page")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("data", "told", "read"),
     [

@@ -120,6 +120,7 @@ def test_expensive_texts_are_capped() -> None:
     assert np.array_equal(long, shorter)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "signs",
     ["some", pytest.param("all", marks=[pytest.mark.drill, pytest.mark.timeout(7_200)])],
@@ -132,6 +133,7 @@ def test_no_sign_ends_the_process(signs: str) -> None:
     assert subprocess.run(command, env=os.environ | heap, check=False).returncode == 0
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("computed")
 def test_passages_do_not_depend_on_those_beside_them() -> None:
     texts = [

@@ -20,6 +20,7 @@ READERS = {
 OTHER_PLACES = {"tests", "testing", "drills", "bench", ".venv"}
 
 
+@pytest.mark.full
 def test_only_one_module_reads_the_settings_of_a_model():
     mentions = {
         str(path.relative_to(project.BASE_DIR))

@@ -189,6 +189,7 @@ def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
     assert caught.value.code == code
 
 
+@pytest.mark.full
 def test_the_child_process_reads_the_same(file: Path) -> None:
     data = docx_bytes()
     assert read(file, data, "a.docx") == extraction.extract_in_child(file, file_name="a.docx")
@@ -219,6 +220,7 @@ def test_the_child_process_is_killed_after_its_time(file: Path) -> None:
     assert caught.value.code == "timeout"
 
 
+@pytest.mark.full
 def test_pdf_bomb(file: Path) -> None:
     packer = zlib.compressobj(1)
     block = b" " * 2**20
@@ -232,6 +234,7 @@ def test_docx_of_four_million_paragraphs(file: Path) -> None:
     assert refused(file, docx_with_part(body), "a.docx") == "too_large"
 
 
+@pytest.mark.full
 def test_docx_within_the_size_limits_but_not_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
     assert len(body) < office.MAX_XML_BYTES
@@ -251,6 +254,7 @@ def test_billion_laughs(file: Path) -> None:
     assert refused(file, docx_with_part(body), "a.docx") in {"malformed", "empty", "too_large"}
 
 
+@pytest.mark.full
 def test_deeply_nested_html(file: Path) -> None:
     data = b"<!doctype html><html><body>" + b"<div>" * 200_000
     assert refused(file, data, "a.html") in {"empty", "malformed", "too_large", "timeout"}
@@ -266,6 +270,7 @@ def test_zip_with_lying_sizes(file: Path) -> None:
     assert refused(file, bytes(data), "a.docx") == "malformed"
 
 
+@pytest.mark.full
 def test_broken_files(file: Path) -> None:
     whole = pdf_bytes(page("Parcels arrive on Monday."))
     assert refused(file, whole[: len(whole) // 3], "a.pdf") in {"malformed", "empty"}

@@ -100,6 +100,7 @@ def test_a_function_is_added_in_rows_and_turns_calls_on(function, ann, bot, shop
     assert Function.objects.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("method", "approval"), [("GET", "none"), ("POST", "customer"), ("DELETE", "customer")]
 )
@@ -250,6 +251,7 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     shop.server_close()
 
 
+@pytest.mark.full
 def test_a_function_that_no_model_can_call_says_so_everywhere(ann, bot, shop, settings):
     settings.LLM_BASE_URL = ""
     site, shown = signed_in(ann.user), "data-needs-model"

@@ -116,6 +116,7 @@ def test_an_answer_of_citations_alone_is_none(ask, model, text):
     assert model.confirmations == []
 
 
+@pytest.mark.full
 def test_what_was_shown_is_the_beginning_of_the_answer(ask):
     """The same answer in whatever pieces, and nothing shown that the final text takes back."""
     chance = random.Random(7)

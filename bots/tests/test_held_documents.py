@@ -39,6 +39,7 @@ def try_it():
     run_jobs()
 
 
+@pytest.mark.full
 def test_the_content_the_document_and_the_list_lead_to_the_run(ann, site, bot, wrong):
     pages = [
         reverse("admin:bots_bot_content", args=[bot.pk]),
@@ -73,6 +74,7 @@ def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
     assert link_of_run(ann, bot, HELD) in row
 
 
+@pytest.mark.full
 def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     home, failures = reverse("admin:index"), reverse("failures")
     dashboard = "/report/warning-dashboard"

@@ -757,6 +757,7 @@ def test_visible_parts_of_invisible_ones(tmp_path: Path) -> None:
     assert html(tmp_path, body, style) == f"[] {PLAIN}\n\nSEEN"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("style", "body"),
     [

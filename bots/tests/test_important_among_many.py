@@ -1,8 +1,11 @@
 """Important documents among many others: `bench/important_documents.py` in small, a lower bound."""
 
+import pytest
+
 from bench import important_documents
 
 
+@pytest.mark.full
 def test_important_documents_are_read_and_win() -> None:
     index, questions = important_documents.corpus(45)
     figures = important_documents.measure(index, questions)

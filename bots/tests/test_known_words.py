@@ -26,6 +26,7 @@ def test_words(word: str, language: str, *, expected: bool) -> None:
     assert known_words.is_word(word, language) is expected
 
 
+@pytest.mark.full
 def test_every_list_can_be_read() -> None:
     for code in known_words.LANGUAGES:
         assert not known_words.is_word("qqqqzz", code)

@@ -38,6 +38,7 @@ def test_only_supported_languages_are_returned() -> None:
     )
 
 
+@pytest.mark.full
 def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     detection._identifier.cache_clear()
     loaded = []

@@ -29,6 +29,7 @@ def text(reply):
     return reply.content.decode()
 
 
+@pytest.mark.full
 def test_tools_are_chosen_and_looked_at_again(ann, ben, bot, shop):
     page = connected(ann, bot, shop)
     browser = signed_in(ann.user)

@@ -232,6 +232,7 @@ def test_an_encrypted_archive(file: Path, name: str) -> None:
     assert refused(file, bytes(data), name) == "encrypted"
 
 
+@pytest.mark.full
 def test_a_sheet_that_unpacks_to_too_much(file: Path) -> None:
     rows = "<row/>" * (office.MAX_STREAMED_BYTES // 6)
     assert refused(file, xlsx_bytes(rows), "a.xlsx") == "too_large"

@@ -233,6 +233,7 @@ def test_one_bad_status_is_retried(stub):
     assert cited_in(ask(stub)[0]) == [101]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["slow", "drip"])
 def test_the_deadline_is_for_the_whole_answer(stub, mode):
     ask(stub)  # imports the client library, which takes part of the second
@@ -242,6 +243,7 @@ def test_the_deadline_is_for_the_whole_answer(stub, mode):
     assert len(stub.requests) == 2
 
 
+@pytest.mark.full
 def test_an_endless_answer_is_cut_at_its_cap(stub):
     stub.play("flood")
     stub.confirms = False

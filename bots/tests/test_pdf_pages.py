@@ -220,6 +220,7 @@ def test_letters_that_cannot_be_drawn_here_are_kept(tmp_path: Path) -> None:
     assert "午前九時" in read(tmp_path, data)
 
 
+@pytest.mark.full
 def test_a_page_of_many_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(

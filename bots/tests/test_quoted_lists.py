@@ -61,6 +61,7 @@ def answer(question: str, *sections: Section, threshold: float = 0.1) -> str:
     return quoted.text
 
 
+@pytest.mark.full
 def test_a_list_that_goes_on_in_the_next_passage_is_quoted_whole() -> None:
     boats = Section("Boats", "\n\n".join([BOATS, *DUTIES]))
     reply = answer("Which conditions must be met to hire a sailing boat?", boats)
@@ -178,6 +179,7 @@ def test_what_follows_a_list_is_not_part_of_its_last_item() -> None:
     assert answer("Do you take cash?", cards) == cards.text
 
 
+@pytest.mark.full
 def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> None:
     duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
     boats = Section("Boats", "\n".join([BOATS, *duties]))

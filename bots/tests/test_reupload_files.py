@@ -31,6 +31,7 @@ def ask(person, bot, *ids):
     return reply.json()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_each_is_queued_or_skipped_with_a_reason(ann, bot):
     good = add(ann, bot, "Our shop opens at nine.")

@@ -228,6 +228,7 @@ def test_odd_questions_raise_nothing(question: str) -> None:
     assert result.confidence < hybrid_index.DEFAULT_THRESHOLD
 
 
+@pytest.mark.full
 def test_a_thousand_pieces_are_quick() -> None:
     random = np.random.default_rng(7)
     vectors = random.normal(size=(1000, embedding.DIMENSION)).astype(np.float32)

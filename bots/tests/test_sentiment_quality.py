@@ -62,6 +62,7 @@ HELD_OUT = {
 }
 
 
+@pytest.mark.full
 def test_nearly_all_are_right_and_none_is_the_opposite():
     pairs = [
         (label, sentiment.analyze([text]).overall.sentiment)

@@ -94,6 +94,7 @@ def measure_shares(tags):
 TAGS = [KnownTag(*example) for example in EXAMPLES.items()]
 
 
+@pytest.mark.full
 def test_tags_with_three_examples():
     first, among_three = measure_shares(TAGS)
     assert first >= 0.79  # measure_shares: 19 of 24

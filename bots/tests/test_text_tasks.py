@@ -139,6 +139,7 @@ def test_one_error_of_the_server_is_retried(stub):
     assert translate(stub).draft.text == "Xin chào"
 
 
+@pytest.mark.full
 def test_the_deadline_is_for_all_attempts(stub):
     translate(stub)  # imports the client library, which takes part of the second
     stub.play("slow:30")

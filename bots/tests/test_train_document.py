@@ -86,6 +86,7 @@ def test_a_bot_finds_only_its_own(ann, cara, bot):
     assert retrieval.search(other, "When do you open?", language="en").hits == ()
 
 
+@pytest.mark.full
 def test_new_knowledge_is_found_at_once(ann, bot):
     send(ann, bot)
     run_jobs()
@@ -148,6 +149,7 @@ def test_without_an_encoder_words_are_searched(ann, bot):
     assert set(Chunk.objects.values_list("embedding_model", "dimension")) == {("", 0)}
 
 
+@pytest.mark.full
 def test_training_again_replaces(ann, bot):
     document = send(ann, bot)
     run_jobs()
@@ -205,6 +207,7 @@ def test_progress_never_goes_back(ann, bot):
     assert Document.objects.get().progress == 100
 
 
+@pytest.mark.full
 def test_a_document_that_kills_every_worker_is_shown_as_failed(ann, bot):
     document = send(ann, bot)
     for _ in range(3):
@@ -273,6 +276,7 @@ def test_a_run_that_fails_leaves_a_document_queued_again_alone(ann, bot):
     assert not events()
 
 
+@pytest.mark.full
 def test_the_next_file_after_a_bad_one(ann, bot):
     send(ann, bot, bomb(), "bomb.docx")
     send(ann, bot)
@@ -308,6 +312,7 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
     assert not events()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_trained", [False, True])
 def test_an_upload_replaces_a_lost_file(ann, bot, is_trained):
     document = send(ann, bot)

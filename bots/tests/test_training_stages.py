@@ -85,6 +85,7 @@ def test_it_answers_by_words_as_soon_as_it_is_read(ann, bot):
     assert not Event.objects.exists()
 
 
+@pytest.mark.full
 def test_it_is_trained_when_all_stages_are_done(ann, bot):
     document = send(ann, bot)
     seen = []
@@ -106,6 +107,7 @@ def test_it_is_trained_when_all_stages_are_done(ann, bot):
     assert find(bot, "When may I bring back what is broken?").vector is not None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stage", ["passages", "sentences"])
 def test_a_worker_killed_while_it_encodes_loses_a_slice_at_most(ann, bot, stage):
     document = send(ann, bot)
@@ -147,6 +149,7 @@ def test_a_document_whose_encoding_kills_every_worker_is_shown_as_failed(ann, bo
     assert row["is_answering"], "its words are known all the same"
 
 
+@pytest.mark.full
 def test_what_did_not_change_is_not_encoded_again(ann, cara, bot):
     document = send(ann, bot)
     run_jobs()
@@ -167,6 +170,7 @@ def test_what_did_not_change_is_not_encoded_again(ann, cara, bot):
     assert counts(strange) == (4, 4)
 
 
+@pytest.mark.full
 def test_vectors_of_another_model_are_made_anew(ann, bot):
     document = send(ann, bot)
     run_jobs()
@@ -203,6 +207,7 @@ def test_a_worker_without_an_encoder_leaves_the_words(ann, bot):
     assert find(bot, "Can I return damaged goods?").confidence > 0.77
 
 
+@pytest.mark.full
 def test_a_long_table_is_found_by_words_and_not_encoded(ann, bot, monkeypatch):
     monkeypatch.setattr(document_embedding, "MAX_ENCODED_ROWS", 2)
     rows = ["Article,Price", "Garden table,49 euros", "Office lamp,12 euros", "Bath rug,9 euros"]
@@ -244,6 +249,7 @@ def test_clients_take_turns_and_small_files_go_first(ann, cara, bot):
         assert fair_share.run_next(Job.objects.latest("pk").pk) is False
 
 
+@pytest.mark.full
 def test_a_long_document_lets_others_have_their_turn(ann, cara, bot):
     send(ann, bot)
     run_jobs(1)

@@ -77,6 +77,7 @@ def test_a_logo_is_uploaded_made_small_and_shown_to_customers(site, ann, page, n
     assert len(stored_files()) == 1
 
 
+@pytest.mark.full
 def test_a_logo_that_is_replaced_or_removed_goes_from_the_store(site, ann, bot):
     for _ in range(2):
         bot.refresh_from_db()

@@ -17,6 +17,7 @@ urls = st.builds(
 )
 
 
+@pytest.mark.full
 @given(urls | st.text(max_size=60))
 def test_normalizing_is_idempotent(url):
     once = url_normalization.normalized(url)

@@ -44,6 +44,7 @@ def test_a_callback_says_what_became_of_its_items(staff, agents_chat, ann):
     assert "<b>hello</b>" not in shown
 
 
+@pytest.mark.full
 def test_a_send_is_shown(staff, agents_chat, ann, ben):
     ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     run_jobs()
@@ -81,6 +82,7 @@ def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann
     assert path not in text(owner.get(reverse("failures")))
 
 
+@pytest.mark.full
 def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agents_chat, ann, ben):
     ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     run_jobs()

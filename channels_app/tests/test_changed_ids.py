@@ -55,6 +55,7 @@ def is_one_with(number):
         assert (customer.phone, identity.address) == (f"+{number}", number)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("before", "system", "after"), FORMS)
 def test_what_comes_late_under_a_former_id_is_the_same_customers(
     nobody, quiet, before, system, after
@@ -104,6 +105,7 @@ def test_an_older_change_does_not_replace_a_newer_one(nobody, quiet):
     is_one_with(third)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ids", [{"from": AN}, {"from": AN, "from_user_id": "VN.9"}])
 @pytest.mark.parametrize(("before", "system", "after"), CHANGES[:4])
 def test_a_former_number_that_somebody_else_has_leads_to_them(
@@ -138,6 +140,7 @@ def test_a_change_before_anybody_wrote_is_not_that_of_a_later_owner(nobody, quie
     assert chat_of("other").customer != chat_of("after").customer
 
 
+@pytest.mark.full
 def test_a_number_of_somebody_else_goes_to_whom_the_provider_gives_it(nobody, quiet, ben):
     wrote(nobody, "other", {"from": NEW}, at=THEN - 60)
     wrote(nobody, "before", {"from": AN}, at=THEN - 50)
@@ -155,6 +158,7 @@ def test_a_number_of_somebody_else_goes_to_whom_the_provider_gives_it(nobody, qu
     assert not sent.outbound_sends.exists()
 
 
+@pytest.mark.full
 def test_two_chats_of_one_customer_go_on_in_one(nobody, number):
     wrote(nobody, "before", {"from": AN}, at=THEN - 60)
     wrote(nobody, "new", {"from": NEW}, at=THEN + 3)
@@ -169,6 +173,7 @@ def test_two_chats_of_one_customer_go_on_in_one(nobody, number):
     assert Conversation.objects.exclude(status="ended").get() == second
 
 
+@pytest.mark.full
 def test_an_agents_chat_goes_on_rather_than_the_bots(nobody, number, ben):
     wrote(nobody, "before", {"from": AN}, at=THEN - 60)
     first = chat_of("before")
@@ -193,6 +198,7 @@ def test_a_chat_that_the_bot_has_yet_to_answer_stays_open(nobody, number, quiet)
     assert chat_of("next") == chat_of("new")
 
 
+@pytest.mark.full
 def test_former_ids_go_along_when_two_become_one(nobody, quiet):
     wrote(nobody, "a", {"from": AN}, at=THEN - 60)
     changed(nobody, {"from": AN}, {"type": "user_changed_number", "wa_id": NEW})

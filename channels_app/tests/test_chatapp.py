@@ -193,6 +193,7 @@ def test_a_number_that_nobody_has_is_counted_and_dropped(nobody, quiet):
 # --- what customers do --------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_question_is_answered_on_the_channel_once(chatapp, number, bot):
     trained(bot, "Parcels arrive within three days. Our shop is in Hanoi.")
     chatapp.write("When do parcels arrive?")
@@ -250,6 +251,7 @@ def test_what_cannot_be_shown_leaves_a_mark(chatapp, quiet):
     assert (stored.metadata["lines"][0]["kind"], bool(stored.text)) == ("unsupported", True)
 
 
+@pytest.mark.full
 def test_taps_replies_reactions_edits_and_unsends(chatapp, quiet, ben):
     first = came(chatapp, "text", text="Tea, plese")
     chat = Conversation.objects.get()
@@ -284,6 +286,7 @@ def test_an_advertisement_is_noted(chatapp, quiet):
     assert stored.conversation.metadata["referral"]["source_id"] == "6045"
 
 
+@pytest.mark.full
 def test_what_was_written_in_the_telephones_app_is_heard_and_the_bot_steps_back(chatapp, number):
     came(chatapp, "text", text="Hello")
     Conversation.objects.update(status="open", assign_type="bot")
@@ -367,6 +370,7 @@ def test_a_blocked_customer_is_known_by_the_other_id_of_what_was_left_aside(nobo
     assert [row.kind for row in InboundItem.objects.order_by("id")][1:] == ["customer_blocked"] * 2
 
 
+@pytest.mark.full
 def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
 
     store = inbound._store_message

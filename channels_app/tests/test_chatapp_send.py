@@ -60,6 +60,7 @@ def test_marks_are_the_channels_own(chatapp, say):
     ]
 
 
+@pytest.mark.full
 def test_choices_are_buttons_then_a_list_then_lines(chatapp, agents_chat, ann):
     for labels, kind in (
         (["A" * 20, "B", "C"], "button"),
@@ -210,6 +211,7 @@ def test_every_code_has_one_kind():
 # --- in doubt -----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["reset_after", "sent_but_error"])
 def test_a_send_that_was_cut_off_is_never_repeated_and_its_statuses_tell(chatapp, say, kind):
     chatapp.sim.fault(kind, what="sends")

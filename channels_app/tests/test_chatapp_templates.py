@@ -294,6 +294,7 @@ def test_a_wrong_file_in_the_header_is_refused(chatapp, chat, ben):
     assert nothing_was_sent(chatapp)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", ["PENDING", "PAUSED"])
 def test_a_template_that_is_not_approved_is_refused_in_words(chatapp, chat, ben, status):
     make_template(chatapp, status=status)

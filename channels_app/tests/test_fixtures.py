@@ -92,6 +92,7 @@ def _can_write(chat: Conversation) -> bool:
     return ends_at is None or ends_at > chat.created_at
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("channel", sorted(PATHS))
 def test_an_agent_reads_what_providers_send(channel, request, nobody, monkeypatch):
     connection = request.getfixturevalue(CONNECTED[channel])

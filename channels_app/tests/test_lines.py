@@ -54,6 +54,7 @@ def test_a_number_chooses_from_a_numbered_list(nobody, quiet, answer):
     assert (chosen.text, chosen.metadata["payload"]) == ("Delivery", "delivery")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("answer", ["3", "0", "22", "2 of them"])
 def test_another_number_is_no_choice(nobody, quiet, answer):
     stored = came(nobody, "/chatapp/webhook", of_chatapp(messages=[message()]))
@@ -88,6 +89,7 @@ def test_nothing_is_an_empty_message(nobody, quiet):
     assert stored.metadata == {"lines": [Line(kind="tapped")], "no_words": True}
 
 
+@pytest.mark.full
 def test_a_customer_who_wrote_stop_gets_no_template_until_they_write_again(nobody, number, ben):
     stop = of_chatapp(messages=[message(text={"body": "STOP"})])
     stored = came(nobody, "/chatapp/webhook", stop)
@@ -126,6 +128,7 @@ def test_a_message_may_name_the_conversation(socialnet, chat, ben):
     assert ben.post(other, elsewhere).status_code == 404
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("state", ["disconnected", "expired"])
 def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben, server, state):
     if state == "disconnected":

@@ -46,6 +46,7 @@ def test_a_kind_with_a_long_name_is_counted_under_its_beginning(nobody, oa):
     assert not Message.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("prefix", ["mac=", ""])
 @pytest.mark.parametrize("in_header", [False, True])
 def test_forms_of_the_signature(nobody, oa, prefix, in_header):
@@ -149,6 +150,7 @@ def test_an_event_is_processed_once_and_a_list_is_taken_apart(nobody, oa):
     assert sorted(outcomes) == ["duplicate"] * 4 + ["processed"] * 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("signing", ["right", "bare", "header_time"])
 def test_a_crowd_in_any_order_with_doubles_is_every_message_once(localapp, oa, signing):
     localapp.sim.modes(

@@ -85,6 +85,7 @@ def test_a_file_elsewhere_is_not_fetched_and_the_message_is_kept(localapp, chat)
     assert not Attachment.objects.exists()
 
 
+@pytest.mark.full
 def test_places_links_cards_and_replies(localapp, chat):
     (place,) = came(localapp, "location", lat="10.5", long="106.25").content
     assert (place["location"]["latitude"], place["location"]["longitude"]) == (10.5, 106.25)
@@ -96,6 +97,7 @@ def test_places_links_cards_and_replies(localapp, chat):
     assert came(localapp, "button", payload="#yes").text == "#yes"
 
 
+@pytest.mark.full
 def test_a_reaction_is_shown(localapp, say):
     message = say()
     localapp.act("reaction", message=message.provider_message_id, emoji="/-heart")
@@ -135,6 +137,7 @@ def test_a_long_text_goes_out_in_parts(localapp, say):
     assert max(sizes) <= 2000
 
 
+@pytest.mark.full
 def test_our_own_files_are_uploaded_and_links_are_passed_on(localapp, chat, ann, ben, bot):
     server = make_key(ann.client, "secret", bot.pk)
     file = SimpleUploadedFile("a.png", PNG)
@@ -177,6 +180,7 @@ def test_choices_are_buttons_or_else_lines(localapp, chat):
     assert [item["content"][0]["text"] for item in shown][:3] == ["Pick"] * 3
 
 
+@pytest.mark.full
 def test_a_tapped_button_says_its_label_and_keeps_its_value(localapp, chat):
     pick(localapp, "Red", "Blue")
     message = came(localapp, "button", payload="#Blue")
@@ -203,6 +207,7 @@ def test_an_upload_that_expired_is_made_again_once(localapp, chat, ben, ann, bot
 # --- refusals ---------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("code", "message_status", "connection"),
     [
@@ -265,6 +270,7 @@ def test_a_limit_of_the_rate_pauses_the_account_for_a_minute(localapp, oa, say):
     assert (message.status, localapp.replies()) == ("sent", ["Hello"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["expired", "revoked"])
 def test_a_refused_token_is_renewed_once_and_the_message_goes_out(localapp, oa, say, how):
     localapp.sim.end_tokens(how, channel="localapp", kind="access")
@@ -275,6 +281,7 @@ def test_a_refused_token_is_renewed_once_and_the_message_goes_out(localapp, oa, 
     assert localapp.replies() == ["Hello"]
 
 
+@pytest.mark.full
 def test_without_a_good_refresh_token_the_connection_expires(localapp, oa, say):
     localapp.sim.end_tokens("revoked", channel="localapp")
     message = say()
@@ -287,6 +294,7 @@ def test_without_a_good_refresh_token_the_connection_expires(localapp, oa, say):
     assert len(localapp.sim.calls(what="oauth")) == before, "a dead token is not tried again"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["reset_after", "truncated"])
 def test_a_send_that_was_cut_off_is_never_repeated_and_its_echo_tells(localapp, say, kind):
     localapp.sim.fault(kind, what="sends")
@@ -313,6 +321,7 @@ def test_a_picture_that_was_cut_off_is_found_by_its_echo(localapp, chat, ben):
     assert {row.state for row in rows.all()} == {SendState.SENT}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["http_500", "reset_before"])
 def test_a_send_of_which_nobody_knows_stays_in_doubt(localapp, say, kind):
     localapp.sim.fault(kind, what="sends")

@@ -60,6 +60,7 @@ def come_back(site, sim, consent_page, **answer):
     return reply["Location"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("channel", "account"),
     [("socialnet", PAGE), ("photoapp", ACCOUNT), ("chatapp", NUMBER), ("localapp", OA)],

@@ -155,6 +155,7 @@ def test_a_question_is_answered_once_and_read(photoapp, account, bot):
     assert not InboundItem.objects.exclude(outcome=Outcome.PROCESSED).exists()
 
 
+@pytest.mark.full
 def test_a_long_text_is_cut_by_bytes(photoapp, agents_chat, ben):
     words = " ".join(["Đặt hàng"] * 200)
     sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": words})

@@ -178,6 +178,7 @@ def test_each_message_of_a_page_that_moves_is_stored_where_it_came(nobody, page,
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_repeated_message_belongs_to_where_it_came_first_though_it_still_waits(
     nobody, page, theirs
 ):
@@ -194,6 +195,7 @@ def test_a_repeated_message_belongs_to_where_it_came_first_though_it_still_waits
     assert outcomes() == [Outcome.DUPLICATE] + [Outcome.PROCESSED] * 12
 
 
+@pytest.mark.full
 def test_a_message_repeated_while_it_is_stored_belongs_to_where_it_came_first(nobody, page, theirs):
     threads = []
 
@@ -297,6 +299,7 @@ def run_one():
     assert any(leases.run(row.pk) for row in rows)
 
 
+@pytest.mark.full
 def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
     post_signed(nobody, "/socialnet/webhook", crowded(range(120)))
     run_one()
@@ -320,6 +323,7 @@ def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
     assert set(outcomes()) == {Outcome.PROCESSED}
 
 
+@pytest.mark.full
 def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
     read = []
     provider = PROVIDERS["socialnet"]
@@ -337,6 +341,7 @@ def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
     assert (len(texts()), len(read)) == (120, 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["chats.generate_reply", "channels_app.deliver_message"])
 def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
     for _ in range(8):
@@ -352,6 +357,7 @@ def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
 # --- items that cannot be processed -------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     nobody, page, monkeypatch
 ):
@@ -410,6 +416,7 @@ def test_of_items_that_were_in_hand_together_none_goes_aside_for_another(nobody,
     assert len(texts()) == 3
 
 
+@pytest.mark.full
 def test_an_item_that_has_to_wait_is_no_suspect_when_a_process_died(nobody, page, monkeypatch):
     first = batch(*taps("first"))
     first["entry"][0]["messaging"][0]["sender"] = {"id": "711"}
@@ -450,6 +457,7 @@ def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, p
     assert texts() == ["B", "A"]
 
 
+@pytest.mark.full
 def test_a_job_that_ends_dead_is_followed_by_another(nobody, page, monkeypatch):
     post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
     Job.objects.filter(name="channels_app.process_items").update(attempts=100)
@@ -462,6 +470,7 @@ def test_a_job_that_ends_dead_is_followed_by_another(nobody, page, monkeypatch):
     assert len(texts()) == 11
 
 
+@pytest.mark.full
 def test_what_has_no_job_any_more_gets_one(nobody, page):
     post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
     post_signed(nobody, "/socialnet/webhook", crowded(range(11)))

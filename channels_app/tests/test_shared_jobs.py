@@ -34,6 +34,7 @@ def agents_answer(bot, monkeypatch):
     monkeypatch.setattr(inbound_queue, "_SLICE_SECONDS", 60)
 
 
+@pytest.mark.full
 def test_a_large_body_that_waits_for_replies_moves_each_minute(nobody, page):
     for _ in range(8):
         jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
@@ -93,6 +94,7 @@ def test_nothing_is_enqueued_for_signals_that_a_channel_does_not_have(nobody, oa
     assert not Job.objects.filter(name="channels_app.send_signal").exists()
 
 
+@pytest.mark.full
 def test_what_a_customer_of_a_large_body_writes_next_comes_behind(nobody, page):
     post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
     following = batch(*taps("next"))

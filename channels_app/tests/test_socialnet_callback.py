@@ -147,6 +147,7 @@ def test_a_body_that_comes_many_times_at_once_is_one_message(nobody, page):
     assert Conversation.objects.count() == 1
 
 
+@pytest.mark.full
 def test_two_workers_with_one_item_store_one_message(nobody, page):
     post_signed(nobody, PATH, event(HELLO))
     # A second job for the item runs between the first one's look and its transaction.
@@ -211,6 +212,7 @@ def test_events_of_a_page_that_was_given_up_are_ignored(socialnet, page, ann):
     assert InboundItem.objects.get().outcome == Outcome.UNKNOWN_ACCOUNT
 
 
+@pytest.mark.full
 def test_a_crowd_in_any_order_with_doubles_is_every_message_once(socialnet, page):
     socialnet.sim.modes(
         hold=True, batch=100, duplicate=1, shuffle=True, unknown_fields=True, strangers=True

@@ -44,6 +44,7 @@ def test_no_welcome_is_sent_and_nobody_is_refused_for_missing_fields(socialnet, 
     assert len(socialnet.replies()) <= 1
 
 
+@pytest.mark.full
 def test_a_customer_of_the_channel_is_asked_in_the_chat(socialnet, page, bot):
     fields = [
         {"name": name, "label": {"en": label}, "type": kind, "required": True, "options": [],

@@ -298,6 +298,7 @@ def test_what_a_blocked_customer_does_stays_in_its_callback(socialnet, ben):
     assert came(socialnet, "text", text="Sorry").text == "Sorry"
 
 
+@pytest.mark.full
 def test_no_rating_survey_or_referral_of_a_blocked_customer_counts(socialnet, ben, ann):
     came(socialnet, "text", text="Hello")
     chat = Conversation.objects.get()

@@ -19,6 +19,7 @@ def user(agents_chat, socialnet):
     return socialnet.sim.thread(PAGE, "an")["user_id"]
 
 
+@pytest.mark.full
 def test_what_was_said_is_read_from_our_store(socialnet, user, ann, ben, agents_chat):
     ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "A note", "is_note": True})
     ann.post(socialnet.bot_path("messages"), {"recipient_id": user, "text": "Yes"})
@@ -34,6 +35,7 @@ def test_what_was_said_is_read_from_our_store(socialnet, user, ann, ben, agents_
     assert len(socialnet.sim.calls()) == before
 
 
+@pytest.mark.full
 def test_a_message_goes_to_the_customer_and_takes_the_chat(socialnet, user, ben, agents_chat):
     reply = ben.post(socialnet.bot_path("messages"), {"recipient_id": user, "text": "Hello"})
     assert (reply.status_code, reply.json()["status"]) == (201, "pending")
@@ -44,6 +46,7 @@ def test_a_message_goes_to_the_customer_and_takes_the_chat(socialnet, user, ben,
     assert agents_chat.assignee == ben.user
 
 
+@pytest.mark.full
 def test_a_message_goes_into_the_customers_newest_chat(socialnet, user, ben, client_a, agents_chat):
     client_a.config.reopen_window_minutes = 0
     client_a.config.save()

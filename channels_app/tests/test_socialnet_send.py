@@ -37,6 +37,7 @@ def calls(socialnet):
 # --- what goes out ----------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_long_text_goes_out_in_parts_in_their_order(socialnet, say):
     text = " ".join(f"word{number}" for number in range(700))
     message = say(text)
@@ -121,6 +122,7 @@ def test_a_temporary_refusal_is_tried_again_within_ten_seconds(socialnet, say):
     assert (message.status, socialnet.replies()) == ("sent", ["Hello"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault", [{"kind": "http_429_retry_after", "secs": 120}, {"kind": "code", "code": 613}]
 )
@@ -140,6 +142,7 @@ def test_a_limit_of_the_rate_pauses_the_account(socialnet, page, say, ben, fault
     assert (message.status, socialnet.replies()) == ("sent", ["Hello"])
 
 
+@pytest.mark.full
 def test_who_never_gets_through_is_told_why(socialnet, say):
     socialnet.sim.fault("code", what="sends", code=2, times=0, message="Service down")
     message = say()
@@ -167,6 +170,7 @@ def test_an_unreachable_provider_is_tried_again(socialnet, say, settings):
 # --- in doubt ---------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault",
     [{"kind": "reset_after"}, {"kind": "sent_but_error"}, {"kind": "slow", "secs": 2}],

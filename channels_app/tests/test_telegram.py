@@ -170,6 +170,7 @@ def test_the_bot_greets_who_presses_start(telegram, telegram_bot):
     assert Conversation.objects.get().assign_type == "bot"
 
 
+@pytest.mark.full
 def test_a_customer_s_files_are_fetched_with_the_token(telegram, agents_chat):
     for kind in ("image", "audio", "video", "file", "sticker"):
         telegram.act(kind)
@@ -346,6 +347,7 @@ def site(ann):
     return browser
 
 
+@pytest.mark.full
 def test_an_owner_connects_and_disconnects_on_the_site(site, sim, bot, telegram):
     page = reverse("channel_connect", args=["telegram"])
     own = reverse("channel_account", args=["telegram", bot.pk])

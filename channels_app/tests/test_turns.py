@@ -37,6 +37,7 @@ def of_one(user, texts_of, account=PAGE):
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_nobody_waits_for_all_that_another_customer_of_the_body_wrote(nobody, page):
     body = crowded(range(12))
     messages = body["entry"][0]["messaging"]
@@ -52,6 +53,7 @@ def test_nobody_waits_for_all_that_another_customer_of_the_body_wrote(nobody, pa
     assert 12 < len(stored) <= 50
 
 
+@pytest.mark.full
 def test_a_receipt_does_not_bring_its_customers_messages_forward(nobody, oa):
     bodies = [
         of_localapp("user_send_text", {"msg_id": f"m{number}", "text": f"text {number}"},
@@ -111,6 +113,7 @@ def run_job_of(connection):
     assert leases.run(job.pk)
 
 
+@pytest.mark.full
 def test_the_account_that_was_held_back_longest_goes_first(nobody, page, account):
     for _ in range(8):
         jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))

@@ -170,6 +170,7 @@ LIST_REPLY = {"type": "list_reply", "list_reply": WORDS}
 CARD = {"name": {}, "emails": [{"email": WORDS}]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "part",
     [
@@ -278,6 +279,7 @@ def of_telegram(**changes: Any) -> dict[str, Any]:
     return {"update_id": 900000021, "message": row | changes}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("channel", KINDS)
 def test_the_words_are_kept_whatever_the_type_says(nobody, request, channel):
     request.getfixturevalue(CONNECTED[channel])
@@ -295,6 +297,7 @@ def test_the_words_are_kept_whatever_the_type_says(nobody, request, channel):
             InboundItem.objects.all().delete()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["te\x00xt", "\ud800", "video", None, 5])
 def test_an_edit_keeps_the_words_whatever_its_type_says(nobody, number, kind):
     arrived(nobody, PATHS["chatapp"], of_chatapp(messages=[message()]))
@@ -327,6 +330,7 @@ def in_a_string(channel: str, raw: str) -> dict[str, Any]:
     return of_telegram(text=None, web_app_data={"data": raw})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("channel", ["chatapp", "localapp", "telegram"])
 @pytest.mark.parametrize(
     "beside",

@@ -3,6 +3,7 @@
 import functools
 import gc
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -156,6 +157,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
         gc.enable()
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
+def mark_further_cases(items: list[pytest.Item]) -> None:
+    """Mark all but the first two cases of a parametrized test as `full`."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if cases[test] > 2:
+            item.add_marker("full")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -37,6 +37,7 @@ def activity(reply):
     return " ".join(" ".join(texts(reply)).split())
 
 
+@pytest.mark.full
 def test_who_did_what_and_when_stands_on_the_page_the_newest_first(ann, ben):
     users.set_role(ann.client, user_id=ben.user.pk, role="viewer", by=ann.user)
     audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ben.user.pk}")
@@ -149,6 +150,7 @@ def test_only_whoever_reads_the_logs_sees_it(ben, bot):
     assert b'id="activity"' not in page_of(signed_in(ben.user), bot).content
 
 
+@pytest.mark.full
 def test_every_page_of_a_row_shows_it_in_words(db):
     rows = world("Ourownword")
     browser, logs = signed_in(rows[User]), {"auditevent", "event"}

@@ -41,6 +41,7 @@ def test_generated_files_are_current(path):
     assert (ROOT / path).read_text() == made, "run make clients"
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
     page = (ROOT / "python" / "README.md").read_text()
@@ -76,6 +77,7 @@ def installed(tmp_path_factory):
     return target
 
 
+@pytest.mark.full
 def test_the_installed_client_is_complete(installed):
     (package,) = installed.iterdir()
     names = {path.name for path in package.iterdir()}

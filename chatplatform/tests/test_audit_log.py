@@ -294,6 +294,7 @@ def test_a_broken_or_missing_anchor_is_named(old, ann, cara, capsys, statement, 
     assert broken is None or len(sentences) == len(broken)
 
 
+@pytest.mark.full
 def test_a_chain_that_does_not_fit_is_not_removed(old, ann, cara, capsys):
     tampered("UPDATE identity_auditevent SET subject = 'x' WHERE action = 'late.done'")
     with pytest.raises(CommandError, match="1 chains do not fit"):

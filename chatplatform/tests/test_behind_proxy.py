@@ -60,6 +60,7 @@ def test_without_the_setting_a_proxy_is_a_caller_like_any_other(nobody, db):
     assert address_of(nobody, PROXY, "198.51.100.1") == PROXY
 
 
+@pytest.mark.full
 def test_a_hundred_bad_sign_ins_of_one_address_lock_nobody_else_out(ann, nobody, proxies):
     bad = {"REMOTE_ADDR": PROXY, "HTTP_X_FORWARDED_FOR": "198.51.100.1"}
     for number in range(100):
@@ -127,6 +128,7 @@ def read_settings(folder, **environ):
     return json.loads(done.stdout) if done.stdout else done.stderr.splitlines()[-1]
 
 
+@pytest.mark.full
 def test_what_a_real_site_gets_from_its_address(tmp_path):
     assert read_settings(tmp_path).startswith("SECRET_KEY: it must be set.")
     site = {"SECRET_KEY": "x" * 50, "PUBLIC_URL": "https://chat.example/"}

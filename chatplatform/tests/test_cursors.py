@@ -77,6 +77,7 @@ def at(ann, client_a, bot):
     return lambda path: path.format(bot=bot.pk, chat=chats[0].pk, other=chats[1].pk)
 
 
+@pytest.mark.full
 def test_another_lists_cursor_is_refused(cursors):
     for _, origin, _, cursor in cursors:
         for caller, path, filled, _ in cursors:

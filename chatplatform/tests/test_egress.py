@@ -400,6 +400,7 @@ def test_the_environments_proxy_is_not_used(allowed, monkeypatch):
     assert get(f"{allowed.url}/").status == 201
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", ["drip", "dripping_headers", "silent"])
 def test_the_deadline_is_for_the_whole_exchange(allowed, path):
     with pytest.raises(egress.Timeout):

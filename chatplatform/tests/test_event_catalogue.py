@@ -43,6 +43,7 @@ def announced():
     return types
 
 
+@pytest.mark.full
 def test_every_announced_type_is_in_the_catalogue():
     types = announced()
     assert {"message.created", "conversation.created", "document.trained", "webhook.test"} <= set(
@@ -79,6 +80,7 @@ def test_the_page_about_webhooks_lists_all_types():
     assert [name for name in catalogue.EVENTS if f"| `{name}` |" not in page] == []
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_sent_events_fit_their_schemas(served, ann, client_a, endpoint):
     """The bodies of real events match the schemas that clients rely on."""

@@ -123,6 +123,7 @@ def test_a_provider_sends_its_callback_again(nobody, bot, sim, client_a):
     assert post_signed(nobody, "/socialnet/webhook", hello).status_code == 200
 
 
+@pytest.mark.full
 def test_the_command_waits_and_both_ways_are_audited(client_a, capsys):
     for _ in range(2):
         call_command("freeze_client", client_a.code)

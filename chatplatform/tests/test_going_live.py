@@ -46,6 +46,7 @@ def assignments(path):
     return dict(re.findall(r"^([A-Z_]+)=(.*)$", path.read_text(), re.MULTILINE))
 
 
+@pytest.mark.full
 def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     (tmp_path / ".env.example").write_text((ROOT / ".env.example").read_text())
     assert write_env_file.main(tmp_path) == 0
@@ -74,6 +75,7 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     assert "in use" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_bad_key_is_named_by_its_setting(tmp_path):
     environ = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50}
     for keys in ("k1:AAAA", "not base64!", "k1:"):
@@ -85,6 +87,7 @@ def test_a_bad_key_is_named_by_its_setting(tmp_path):
         assert "FIELD_KEYS: " in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.full
 def test_the_key_that_was_made_of_secret_key_may_follow_another_one(tmp_path):
     before = {"SECRET_KEY": "x" * 50}
     (derived,) = read_settings(tmp_path, before)[3]

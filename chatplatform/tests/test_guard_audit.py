@@ -4,6 +4,7 @@ import base64
 import io
 from typing import Any
 
+import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.utils import quote
@@ -145,6 +146,7 @@ def new_actions(before: int) -> list[str]:
     return list(AuditEvent.objects.filter(pk__gt=before).values_list("action", flat=True))
 
 
+@pytest.mark.full
 def test_every_operation_that_changes_something_is_audited(ann):
     key = make_key(ann.client)
     ApiKey.objects.update(last_used_at="2026-01-01T00:00:00Z")  # its first use is recorded
@@ -214,6 +216,7 @@ def test_every_file_of_the_api_is_audited(ann):
     assert files - EXPORTS == exempt, "an export, or a line in the table above"
 
 
+@pytest.mark.full
 def test_every_file_of_the_site_is_audited(ann):
     rows = world("ourownword")
     browser = signed_in(User.objects.get(pk=rows[User].pk))
@@ -271,6 +274,7 @@ def prepare(rows: dict[Any, Any], action: str) -> None:
         rows[Job] = Job.objects.create(name="x.y", client_id=person.client_id)
 
 
+@pytest.mark.full
 def test_every_action_of_the_site_is_audited(db):
     rows = world("ourownword")
     rows[Job] = Job.objects.create(name="x.y", state="dead", client_id=rows[User].client_id)
@@ -327,6 +331,7 @@ def test_what_is_done_to_one_of_the_staff_is_audited(db):
     assert silent == {"invite", "reset", "enable"}
 
 
+@pytest.mark.full
 def test_what_one_of_the_staff_does_to_their_own_account_is_audited(db):
     call_command("make_admin", "eve@staff.example", stdout=io.StringIO())
     eve = User.objects.get()

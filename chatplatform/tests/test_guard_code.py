@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 BASE = settings.BASE_DIR
@@ -57,6 +58,7 @@ def nodes(*, where: str = "") -> Iterator[tuple[Path, ast.AST]]:
                 yield path, node
 
 
+@pytest.mark.full
 def test_no_import_is_named_by_a_letter():
     assert [
         f"{path}:{node.lineno} {name.asname}"
@@ -67,6 +69,7 @@ def test_no_import_is_named_by_a_letter():
     ] == []
 
 
+@pytest.mark.full
 def test_no_function_has_many_positional_parameters():
     violations = []
     for path, node in nodes():

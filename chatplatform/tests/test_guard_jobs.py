@@ -58,6 +58,7 @@ def test_jobs_name_a_queue_and_stand_in_their_apps_tasks(declared):
         assert job.max_attempts >= 1, name
 
 
+@pytest.mark.full
 def test_what_is_enqueued_is_declared(declared):
     names = names_enqueued()
     assert names
@@ -66,6 +67,7 @@ def test_what_is_enqueued_is_declared(declared):
         assert name.value in declared, f"{place}: no job is called {name.value!r}"
 
 
+@pytest.mark.full
 def test_jobs_are_declared_nowhere_else():
     decorated = [
         path

@@ -164,6 +164,7 @@ def test_a_database_of_another_version_is_refused_and_left_as_it_is(db):
     assert not Client.objects.exists()
 
 
+@pytest.mark.full
 def test_a_release_starts_on_the_database_of_the_next_one(db):
     """A rollback; the newer release may also have an app of its own."""
     recorder = MigrationRecorder(connection)

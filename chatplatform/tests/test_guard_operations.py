@@ -171,6 +171,7 @@ def test_tables_name_what_is_served():
 at_length = pytest.mark.timeout(300)
 
 
+@pytest.mark.full
 @at_length
 def test_trailing_slash_makes_no_difference(nobody, ours):
     for served in ALL:
@@ -183,6 +184,7 @@ def test_trailing_slash_makes_no_difference(nobody, ours):
         assert without.status_code not in {301, 302, 307, 308, 404, 405}, served.at
 
 
+@pytest.mark.full
 @at_length
 def test_401_without_a_credential_and_with_a_worthless_one(nobody, ours):
     forger = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})

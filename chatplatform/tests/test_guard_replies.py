@@ -11,6 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import pytest
 from django.conf import settings
 
 from chatplatform.api.operation import Operation, OperationViewSet
@@ -93,6 +94,7 @@ def test_what_makes_a_reply_is_known():
     assert makes_a_reply(fast_sql.receive_message)
 
 
+@pytest.mark.full
 def test_an_operation_that_a_reply_may_follow_says_so():
     served = [(view, *item) for view in views() for item in methods(view)]
     assert len(served) > 100

@@ -61,6 +61,7 @@ def test_a_database_without_pgvector_says_so(nobody):
             cursor.execute("ALTER TABLE away RENAME TO bots_passage")
 
 
+@pytest.mark.full
 def test_a_part_that_hangs_does_not_delay_the_answer(nobody, db, frozen, monkeypatch):
     monkeypatch.setattr(health, "LONGEST_SECONDS", 0.3)
     monkeypatch.setattr(health, "CHECKS", (("database", frozen), ("disk", lambda: "has room")))

@@ -129,6 +129,7 @@ def test_a_day_later_the_key_is_free(server):
     assert IdempotentResponse.objects.count() == 1
 
 
+@pytest.mark.full
 def test_a_message_with_a_reply_is_stored_once(server):
     chat = server.post("/ai/client/chat", {}).json()["id"]
     body = {"text": "Where is my parcel?", "reply": "async"}

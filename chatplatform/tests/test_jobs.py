@@ -198,6 +198,7 @@ def wait_for_files(job, *, times):
     return waits
 
 
+@pytest.mark.full
 def test_a_job_waits_for_the_store_of_files_for_over_an_hour_and_no_longer(work):
     job, after = add(ordering_key="a", number=1), add(ordering_key="a", number=2)
     work.act = fail(FilesUnavailable())

@@ -139,6 +139,7 @@ def test_whoever_is_signed_in_is_spoken_to_in_their_own_language(client_a, name)
     assert len(seen["fr"] - seen["vi-VN"]) < len(seen["en"] - seen["vi-VN"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("language", "day"), [("de", "24. Dez 2030"), ("vi", "24/12/2030")])
 def test_days_have_the_pattern_of_the_readers_language(client_a, language, day):
     person = make_person(client_a, "owner", "Ann").user
@@ -271,6 +272,7 @@ def name_of(path):
     return f"{path.parents[1].name} {path.stem}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", CATALOGUES, ids=name_of)
 def test_a_catalogue_has_every_text_of_the_source_and_no_other(path):
     """`make words` brings it up to date; then a person fills what has no translation."""

@@ -131,6 +131,7 @@ def test_a_signal_ends_the_start_of_a_server(
     assert supervisor.processes == []
 
 
+@pytest.mark.full
 def test_processes_that_were_never_ready_get_two_seconds_to_stop(tmp_path: Path) -> None:
     supervisor = launcher.Supervisor(launcher.read_config({"DATA_DIR": str(tmp_path)}))
     code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"

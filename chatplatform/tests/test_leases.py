@@ -71,6 +71,7 @@ def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
     assert work.calls == []
 
 
+@pytest.mark.full
 def test_a_claim_that_is_stored_though_its_answer_is_lost_is_left_to_others(
     work, holder, monkeypatch
 ):
@@ -272,6 +273,7 @@ def swept(job, holder, *, seconds):
     return Job.objects.get(pk=job.pk).state
 
 
+@pytest.mark.full
 def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, holder):
     job = add()
     assert leases.claim(job.pk)
@@ -306,6 +308,7 @@ def test_the_jobs_of_a_killed_worker_do_not_wait_for_their_leases(work, monkeypa
     assert {call.args[0] for call in sent.mock_calls} == {running.pk, dispatched.pk}
 
 
+@pytest.mark.full
 def test_a_process_whose_connection_ends_holds_its_lock_again_at_once(work, holder):
     def backends():
         with connection.cursor() as cursor:
@@ -324,6 +327,7 @@ def test_a_process_whose_connection_ends_holds_its_lock_again_at_once(work, hold
         time.sleep(0.02)
 
 
+@pytest.mark.full
 def test_a_job_whose_end_could_not_be_stored_is_taken_from_a_process_that_lives(
     work, holder, settings
 ):
@@ -342,6 +346,7 @@ def test_a_job_whose_end_could_not_be_stored_is_taken_from_a_process_that_lives(
     assert Job.objects.get(pk=job.pk).state == JobState.QUEUED
 
 
+@pytest.mark.full
 def test_a_job_that_hangs_takes_no_other_from_its_process(work, holder):
     hanging, other = add(), add()
     assert leases.claim(hanging.pk)
@@ -408,6 +413,7 @@ def test_a_stop_does_not_take_back_the_deaths_of_processes(work):
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
 
 
+@pytest.mark.full
 def test_a_long_job_keeps_its_lease(work, settings):
     settings.JOB_LEASE_SECONDS = 1
     job = add()

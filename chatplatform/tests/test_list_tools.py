@@ -155,6 +155,7 @@ def test_agents_and_viewers_take_no_list_away(ann, ben):
     assert b"Export as CSV" in signed_in(ann.user).get(CUSTOMERS).content
 
 
+@pytest.mark.full
 def test_every_list_is_exported_as_it_is_shown(db):
     mine, other = world("Ourownword"), world("Foreignword")
     browser = entered(mine)
@@ -184,6 +185,7 @@ def test_a_longer_export_costs_the_same(ann, bot):
     assert costs[0] == costs[1]
 
 
+@pytest.mark.full
 def test_an_empty_list_says_what_to_do_next(client_a):
     assert set(EMPTY_STATES) == {model._meta.label for model in admin.site._registry}
     browser = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))

@@ -47,6 +47,7 @@ def plain(schema):
     }
 
 
+@pytest.mark.full
 def test_served_document_is_valid_openapi_3_1(nobody, document):
     reply = nobody.get("/openapi.json")
     assert reply.status_code == 200
@@ -75,6 +76,7 @@ def test_an_unchanged_document_is_not_sent_again(nobody):
     assert nobody.get("/openapi.json")["ETag"] != first["ETag"]
 
 
+@pytest.mark.full
 def test_document_in_docs_is_what_the_code_declares(document):
     from chatplatform.web.health import document as declared  # noqa: PLC0415 - it builds the URLs
 
@@ -268,6 +270,7 @@ def test_times_and_known_sets_have_their_type(document):
     assert "enum" in schemas["WebhookConfigRequest"]["properties"]["event_types"]["items"]
 
 
+@pytest.mark.full
 def test_a_group_has_its_operations_and_what_they_need(nobody, document):
     whole = len(nobody.get("/openapi.json").content)
     found = 0

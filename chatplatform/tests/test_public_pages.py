@@ -56,6 +56,7 @@ def test_the_demos_logins_are_shown_in_development_alone(nobody, settings, demo,
     assert (b"demo-word" in page) == is_development
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_development", [True, False])
 def test_the_simulator_is_named_in_development_alone(nobody, ann, settings, demo, is_development):
     settings.DEVELOPMENT, settings.SIMULATOR_URL = is_development, "http://127.0.0.1:9200"

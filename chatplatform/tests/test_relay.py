@@ -178,6 +178,7 @@ def queue_of_one_key() -> list[Job]:
     return Job.objects.bulk_create(Job(name=NAME, args={}, ordering_key="a") for _ in range(2_000))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("statistics", ["of one row", "of now"])
 def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
     """A look at the queue reads its rows once: reading all of them for each took minutes."""
@@ -199,6 +200,7 @@ def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
     assert sorted(relay.take_due()) == [(queue[0].pk, NAME), (other.pk, NAME)]
 
 
+@pytest.mark.full
 def test_clients_take_turns_in_each_queue(work):
     """Behind a thousand jobs of each of four clients, another's is the next."""
     for client in range(4):
@@ -350,6 +352,7 @@ def wait_for_heartbeats(alive_file):
             time.sleep(0.01)
 
 
+@pytest.mark.full
 def test_a_relay_is_alive_while_its_loop_turns(work, alive_file):
     with running_relay():
         wait_for_heartbeats(alive_file)

@@ -61,6 +61,7 @@ def test_nothing_else_encrypts_than_the_fields_that_it_finds(db):
     }
 
 
+@pytest.mark.full
 def test_it_goes_on_after_a_kill(ann, settings, capsys):
     answers = [
         IdempotentResponse(client_id=1, key_hash=str(n), response=f"a{n}") for n in range(1_200)

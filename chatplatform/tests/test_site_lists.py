@@ -44,6 +44,7 @@ def chats(ann):
     )
 
 
+@pytest.mark.full
 def test_a_search_in_related_rows_reads_them_alone(site, ann, cara):
     """A million deliveries are not read to find that no endpoint has such an address."""
     path = reverse("admin:webhooks_delivery_changelist")
@@ -73,6 +74,7 @@ def ledger(client, count):
     )
 
 
+@pytest.mark.full
 def test_a_page_of_chats_has_fifty_rows_and_is_light(site, chats):
     page = site.get(CHATS)
     assert len(page.context["cl"].result_list) == 50
@@ -80,6 +82,7 @@ def test_a_page_of_chats_has_fifty_rows_and_is_light(site, chats):
     assert len(page.content) <= MOST_BYTES
 
 
+@pytest.mark.full
 def test_pages_are_compressed_by_a_length_that_tells_nothing(site, chats):
     lengths = set()
     for _ in range(5):
@@ -144,6 +147,7 @@ def more_rows(bot, count):
         announce(bot.client_id, "message.created", {"a": number})
 
 
+@pytest.mark.full
 def test_pages_beside_the_lists_cost_the_same_for_many_rows(
     site, bot, endpoint, django_assert_num_queries
 ):

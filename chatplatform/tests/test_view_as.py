@@ -232,6 +232,7 @@ def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
     assert screen.get_by_text("You're viewing the site as").count() == 0
 
 
+@pytest.mark.full
 def test_what_a_view_refuses_is_not_offered(staff):
     """What records or stores something: files of rows, and saved views."""
     rows = world("ourownword")

@@ -30,6 +30,7 @@ def png(picture):
     return data.getvalue()
 
 
+@pytest.mark.full
 def test_an_uploaded_picture_is_read_after_the_web_thread_is_free(ann):
     path = f"/ai/{make_bot(ann.client).pk}/upload-banner-image"
     on_disk = png(Image.effect_noise((1500, 1000), 90))

@@ -44,6 +44,7 @@ def states():
     return list(Job.objects.order_by("pk").values_list("state", flat=True))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("two_workers")
 def test_a_client_leaves_a_worker_and_a_pause_to_an_active_client(work, client_a, client_b):
     in_other_worker(client_b)

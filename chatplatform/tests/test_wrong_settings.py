@@ -117,6 +117,7 @@ def loaded(folder, *given):
     return json.loads(done.stdout)
 
 
+@pytest.mark.full
 def test_each_wrong_setting_is_a_line(tmp_path):
     assert len(WRONG) >= 40
     found = loaded(tmp_path, *(more for more, _ in WRONG))
@@ -140,6 +141,7 @@ def test_no_secret_is_printed(tmp_path):
         assert word not in said
 
 
+@pytest.mark.full
 def test_right_settings_are_right(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("a#b\n")

@@ -84,6 +84,7 @@ def test_hostile_words_stay_words(browser, chat, add_message):
     assert "<script>alert" not in shown(browser, chat)
 
 
+@pytest.mark.full
 def test_the_newest_messages_are_shown_and_earlier_ones_lead_back(browser, chat, add_message):
     for number in range(1, 121):
         add_message(chat, "customer", f"Line {number}.")

@@ -70,6 +70,7 @@ PAGE = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -99,6 +100,7 @@ def test_what_is_hidden_is_told_to_nobody(ann, bot, name, data):
     assert "six to nine" in ask(ann, bot, "When is the sauna heated?")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rules", ["", "boxes"])
 @pytest.mark.parametrize("place", [0, 0.5, 1])
 def test_prices_stand_beside_their_names(ann, bot, place, rules):
@@ -115,6 +117,7 @@ def test_prices_stand_beside_their_names(ann, bot, place, rules):
     assert "Large inspection with oil and all of the filters | 89 euros" in large
 
 
+@pytest.mark.full
 def test_losses_are_named(ann, bot):
     scans = upload(ann, bot, "a.pdf", pdf(f"{INTRO} {SAUNA}", *[""] * 9))
     assert (scans["status"], "9 of 10 pages" in scans["warning"]) == ("trained", True)

@@ -335,6 +335,7 @@ def test_the_other_systems_chats_had_no_form(wants, client_a, bot):
     assert last.text == f"{ANSWER}\n\n{question_for('E-mail')}"
 
 
+@pytest.mark.full
 def test_the_customer_is_asked_in_their_language(wants, bot, server):
     bot.languages = ["en", "de"]
     bot.save()

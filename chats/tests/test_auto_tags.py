@@ -71,6 +71,7 @@ def test_a_client_without_tags_gets_none(ann, late_order):
     assert Event.objects.filter(type="tags.updated").count() == 0
 
 
+@pytest.mark.full
 def test_a_model_may_add_three_new_tags(ann, late_order, tagged_chats, model):
     model.json_answer = {
         "tags": [

@@ -106,6 +106,7 @@ def open_chat_of(person):
     return reply.json()["id"]
 
 
+@pytest.mark.full
 def test_a_reader_that_reconnects_misses_nothing(web_port, ann, server, chat):
     reconnect(40, web_port, ann, server, chat)  # `make drill`: a thousand times
 
@@ -142,6 +143,7 @@ def ask_and_wait(port, server, chat):
         return answer.status, json.loads(answer.read())["status"]
 
 
+@pytest.mark.full
 def test_a_feed_ends_with_its_session_and_with_the_process_which_waits_for_no_reply(
     ann, ben, server, chat
 ):

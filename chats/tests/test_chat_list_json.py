@@ -58,6 +58,7 @@ CUSTOMERS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.full
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -110,6 +110,7 @@ def test_a_current_summary_can_be_made_again_by_force(ann, chat, changing_model)
     assert (again.pk > first.pk, count_events("summary.created")) == (True, 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("path", "event"), [("tags/auto", "tags.updated"), ("sentiment", "sentiment.updated")]
 )

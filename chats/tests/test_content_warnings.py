@@ -53,6 +53,7 @@ def page_of(site, bot, document_id):
     return site.get(reverse("admin:bots_bot_document", args=[bot.pk, document_id])).content.decode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "is_corrected"),
     [
@@ -98,6 +99,7 @@ def test_a_source_that_says_the_same_or_nothing_is_not_named(ann, bot, site, que
     assert "data-other-source" not in page_of(site, bot, pair)
 
 
+@pytest.mark.full
 def test_an_expiring_text_names_the_questions_that_it_leaves_unanswered(ann, bot, site, server):
     text = trained(bot, SHIPPING, title="Shipping")
     trained(bot, "Goods can be returned within 14 days. Please keep the box.", title="Returns")
@@ -121,6 +123,7 @@ def test_the_only_text_leaves_its_questions_unanswered(ann, bot, site, server):
     assert 'data-lost="1"' in page_of(site, bot, text.pk)
 
 
+@pytest.mark.full
 def test_questions_in_a_language_without_content_are_counted(ann, ben, bot, site, server):
     Bot.objects.filter(pk=bot.pk).update(default_language="en")
     trained(bot, SHIPPING, title="Shipping")

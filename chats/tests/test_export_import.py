@@ -216,6 +216,7 @@ def test_a_dry_run_stores_nothing(server, bot, tmp_path):
     assert not Conversation.objects.exists()
 
 
+@pytest.mark.full
 def test_another_client_gets_rows_of_its_own(server, client_b, tmp_path):
     create_chats(server)
     before = export(server)

@@ -106,6 +106,7 @@ Das Restaurant im Garten ist täglich von 12 bis 22 Uhr geöffnet, am Sonntag bi
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "asked", "expected"),
     [

@@ -158,6 +158,7 @@ def test_a_repeated_job_answers_once(waiting, ben, bot, tool):
     assert (len(tool.requests), len(replies())) == (1, 2)
 
 
+@pytest.mark.full
 def test_a_crash_after_the_call_does_not_repeat_it(waiting, ben, bot, tool):
     ben.post(decision(bot, waiting), {"approve": True})
     run_interrupted()

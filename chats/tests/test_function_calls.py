@@ -76,6 +76,7 @@ def test_a_function_answers_if_no_document_does(server, chat, stub, tool, call):
     assert row.duration_ms is not None
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("order_function")
 def test_no_function_is_called_while_the_chat_waits_for_an_agent(server, chat, bot, stub, tool):
     trained(bot, SHOP)
@@ -200,6 +201,7 @@ def test_a_call_repeated_within_a_reply_is_made_once(server, chat, configure, re
     assert FunctionCall.objects.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("refund_function")
 @pytest.mark.parametrize(
     ("mode", "error"),

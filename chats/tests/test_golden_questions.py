@@ -166,6 +166,7 @@ def outcomes_on_pages(ann, run):
     return found[:-1], reverse("admin:bots_goldenrun_publish_run", args=[run["id"]]) in page
 
 
+@pytest.mark.full
 def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
@@ -185,6 +186,7 @@ def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, 
         assert (page in site.get(f"{listed}?outcome={outcome}").content.decode()) is is_found
 
 
+@pytest.mark.full
 def test_a_run_that_a_later_one_has_overtaken_leads_to_it(ann, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
@@ -214,6 +216,7 @@ def test_what_is_deleted_while_its_run_waits_is_not_called_published(ann, bot, g
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
@@ -426,6 +429,7 @@ def test_in_the_site(ann, bot, golden):
     assert "The bot had no answer" in page
 
 
+@pytest.mark.full
 def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says <b>the landlord</b>.")
@@ -454,6 +458,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert "Nothing is on hold" in site.post(publish).content.decode()
 
 
+@pytest.mark.full
 def test_content_that_a_run_holds_back_is_discarded_on_its_page(ann, ben, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")

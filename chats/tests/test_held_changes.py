@@ -123,6 +123,7 @@ CHANGES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.full
 @CHANGES
 def test_a_change_that_breaks_a_question_is_held_until_it_is_published(
     ann, bot, live, change, then
@@ -280,6 +281,7 @@ def failed(ann, bot, live):
     return site, page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("live", ["file"], indirect=True)
 def test_a_new_version_that_cannot_be_read_is_discarded_on_its_page(ann, bot, live, failed):
     site, page = failed
@@ -295,6 +297,7 @@ def test_a_new_version_that_cannot_be_read_is_discarded_on_its_page(ann, bot, li
     assert not Document.objects.get(pk=live).draft_file
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("live", ["file"], indirect=True)
 def test_a_new_version_that_cannot_be_read_is_discarded(ann, ben, cara, bot, live, failed):
     discard = f"/ai/{bot.pk}/train/document/{live}/discard"
@@ -310,6 +313,7 @@ def test_a_new_version_that_cannot_be_read_is_discarded(ann, ben, cara, bot, liv
     assert (again.status_code, again.json()["code"]) == (409, "not_held")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("live", ["file"], indirect=True)
 @pytest.mark.parametrize("is_on", [False, True])
 def test_a_new_version_that_cannot_be_read_goes_live_with_no_other_change(

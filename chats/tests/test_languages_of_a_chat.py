@@ -62,6 +62,7 @@ def text_of(reply):
     return reply["content"][0]["text"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("code", "offered"),
     [*((code, ["en", *TALKS]) for code in sorted(TALKS)), ("th", ["en"])],

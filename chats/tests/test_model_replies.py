@@ -117,6 +117,7 @@ def test_the_hour_that_a_model_was_told_is_no_source_of_figures(server, chat, do
     assert [reply for reply in replies() if "2026" in reply.text] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["slow", "cut", "500", "nonsense", "empty", "ungrounded"])
 def test_a_failing_model_is_replaced_by_quotes(server, chat, document, stub, settings, mode):
     if mode == "slow":

@@ -83,6 +83,7 @@ def test_a_preview_is_in_no_list_but_its_own(ben, server, bot, preview):
     assert set(ben.get("/ai/chats/counts").json().values()) == {0}
 
 
+@pytest.mark.full
 def test_a_preview_is_seen_by_its_person_and_by_admins(ann, ben, preview):
     amy = make_person(preview.client, Role.AGENT, "Amy")
     vic = make_person(preview.client, Role.VIEWER, "Vic")

@@ -151,6 +151,7 @@ def test_a_refused_change_releases_nothing(ann, cara, chat, ben):
     assert not jobs().exists()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_an_agent_is_disabled_while_being_assigned_a_chat(ann, bea, bot):
     """In either order the chat does not stay with the disabled agent."""

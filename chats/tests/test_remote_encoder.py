@@ -77,6 +77,7 @@ def models_of(bot):
     return set(Chunk.objects.filter(bot=bot).values_list("embedding_model", "dimension"))
 
 
+@pytest.mark.full
 def test_a_bot_is_indexed_anew_asked_and_taken_back(ann, bot, encoder, body):
     trained(bot, TEXT)
     before = answer_to(bot).text
@@ -110,6 +111,7 @@ def test_a_bot_is_indexed_anew_asked_and_taken_back(ann, bot, encoder, body):
     assert [row.changes["purpose"] for row in actions] == ["embeddings"] * 2
 
 
+@pytest.mark.full
 def test_the_way_back_takes_the_vectors_that_were_kept(ann, bot, encoder, body, monkeypatch):
     trained(bot, TEXT)
     kept = list(Chunk.objects.order_by("pk").values_list("vector", "sentence_vectors"))
@@ -124,6 +126,7 @@ def test_the_way_back_takes_the_vectors_that_were_kept(ann, bot, encoder, body, 
     assert not encoded
 
 
+@pytest.mark.full
 def test_answers_go_on_while_it_is_indexed_and_the_job_shows_its_progress(
     ann, bot, encoder, body, monkeypatch
 ):
@@ -148,6 +151,7 @@ def test_answers_go_on_while_it_is_indexed_and_the_job_shows_its_progress(
     assert {models == {(MODEL_ID, 384)} for _, _, models in seen} == {True}
 
 
+@pytest.mark.full
 def test_a_server_that_is_down_loses_nothing(ann, bot, encoder, body, caplog):
     trained(bot, TEXT)
     ann.put(PATH, body)
@@ -176,6 +180,7 @@ def test_a_server_that_is_down_loses_nothing(ann, bot, encoder, body, caplog):
     assert document.chunks.get().embedding_model.startswith("own-embed@")
 
 
+@pytest.mark.full
 def test_sentences_whose_vectors_failed_get_them_later(ann, bot, encoder, body):
     trained(bot, TEXT)
     ann.put(PATH, body)
@@ -187,6 +192,7 @@ def test_sentences_whose_vectors_failed_get_them_later(ann, bot, encoder, body):
     assert list(Chunk.objects.order_by("pk").values_list("vector", "sentence_vectors")) == kept
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["500", "nonsense", "short", "404"])
 def test_an_encoder_that_never_worked_changes_no_answer(ann, bot, encoder, body, mode):
     trained(bot, TEXT)
@@ -204,6 +210,7 @@ def test_an_encoder_that_never_worked_changes_no_answer(ann, bot, encoder, body,
     assert (works["is_working"], works["answered_by"]) == (True, "own-embed")
 
 
+@pytest.mark.full
 def test_a_model_that_writes_and_an_encoder_stand_beside_each_other(ann, cara, bot, body):
     theirs = make_bot(cara.client)
     for item in (bot, theirs):
@@ -242,6 +249,7 @@ def test_a_private_address_that_is_not_allowed_is_not_asked(ann, bot, settings, 
     assert models_of(bot) == {(MODEL_ID, 384)}
 
 
+@pytest.mark.full
 def test_in_the_site_it_is_set_shown_and_removed(ann, bot, encoder, body):
     trained(bot, TEXT)
     ann.browser.force_login(ann.user)
@@ -271,6 +279,7 @@ def test_in_the_site_it_is_set_shown_and_removed(ann, bot, encoder, body):
     assert models_of(bot) == {(MODEL_ID, 384)}
 
 
+@pytest.mark.full
 def test_the_operators_encoder_is_fitted_by_a_command(bot, settings, encoder):
     trained(bot, TEXT)
     settings.EGRESS_ALLOW = []

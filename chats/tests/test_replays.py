@@ -208,6 +208,7 @@ def test_a_models_tokens_are_paid_and_without_credits_the_day_ends(
     assert not Job.objects.filter(name="chats.replay_next", state="queued").exists()
 
 
+@pytest.mark.full
 def test_the_site_shows_both_and_starts_a_day(ann, ben, bot, day):
     site = signed_in(ann.user)
     reply = day[0][0]

@@ -14,6 +14,7 @@ def path(bot):
     return f"/ai/chat/{make_chat(bot, language='de').pk}/rewrite"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("style", "made"),
     [

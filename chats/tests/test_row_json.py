@@ -80,6 +80,7 @@ def asked(page, add_message):
     return chat, add_message(chat, "customer", "Hello")
 
 
+@pytest.mark.full
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

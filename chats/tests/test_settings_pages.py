@@ -78,6 +78,7 @@ def test_no_form_has_more_than_eight_fields():
     assert all(len(names) <= 8 for _, names in GROUPS.values())
 
 
+@pytest.mark.full
 def test_owners_open_every_page_and_agents_none(site, ben):
     agent = signed_in(ben.user)
     for name in SETTINGS_PAGES:

@@ -269,6 +269,7 @@ def run_machine(runs, **options):
     )
 
 
+@pytest.mark.full
 @pytest.mark.timeout(300)
 def test_every_sequence_of_calls_is_legal(db):
     run_machine(20, derandomize=True)  # `make drill` runs two thousand

@@ -118,6 +118,7 @@ def world(client_a, bot, bea, server, make_endpoint):
     return bot, bea.user, server
 
 
+@pytest.mark.full
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -50,6 +50,7 @@ def test_a_suggestion_answers_what_nobody_has_answered(server, question, add_mes
     assert server.post(path_of(question)).json()["suggestions"] == []
 
 
+@pytest.mark.full
 def test_signs_that_stand_for_many_letters_end_no_process(server, question, add_message, bot):
     """The encoder wrote beyond its memory for them, and the process died."""
     signs = "\ufdfa" * 30
@@ -158,6 +159,7 @@ def test_a_models_suggestion_that_the_judge_does_not_confirm_is_not_offered(
     assert server.post(path_of(chat)).json()["suggestions"] == []
 
 
+@pytest.mark.full
 @needs_encoder
 @pytest.mark.usefixtures("document")
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ def test_a_wrong_body_is_refused(server, credits_spent, body):
     assert credits_spent(server.client) == 0
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_ten_credits_pay_ten_of_a_hundred_concurrent_requests(server):
     Subscription.objects.filter(client=server.client).update(credits_left=10)

@@ -118,6 +118,7 @@ def test_one_run_at_a_time(ann, ben, cara, chats):
     start(ben)
 
 
+@pytest.mark.full
 def test_an_engine_that_is_down_ends_the_run(ann, chats, broken_model, credits_spent):
     run = start(ann)
     run_jobs()

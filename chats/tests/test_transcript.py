@@ -142,6 +142,7 @@ def test_a_visitor_has_few_mails_and_another_visitor_has_their_own(page):
     assert Job.objects.filter(name="chats.mail_transcript").count() == 6
 
 
+@pytest.mark.full
 def test_one_address_has_few_mails_whoever_its_visitors_are(page):
     chats = [open_for_export(page) for _ in range(21)]
     replies = [

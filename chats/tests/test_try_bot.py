@@ -43,6 +43,7 @@ def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
     assert "<summary>Opening hours</summary>" in site.get(why).content.decode()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_wrong_answer_is_traced_corrected_and_then_right(site, path, bot):
     wrong = trained(bot, "The shop is open from nine to five on weekdays.", title="Old hours")
@@ -112,6 +113,7 @@ def test_a_good_answer_becomes_a_golden_question(site, ann, path, bot):
     assert keep not in page
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     trained(bot, "The shop is open from nine to five on weekdays.", title="Old hours")
@@ -214,6 +216,7 @@ WITH_FIELDS = [
 SAYS = ["When is the shop open?", "It is ann@shop.example", "red", "Who was Napoleon?", "Why?"]
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_it_says_what_the_widget_says(ann, site, path, bot, page):
     """The welcome, the fields to ask for, other words before a handover: all as on a page."""

@@ -41,6 +41,7 @@ def test_each_question_leads_to_its_chat_and_its_receipt(site, without_answer, b
     assert QUESTION not in site.get(LIST).content.decode()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, without_answer, bot):
     trained(bot, "The shop is open from nine to five on weekdays.")
@@ -67,6 +68,7 @@ def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, wit
     assert Document.objects.get(source="question_answer").content == "Small dogs are."
 
 
+@pytest.mark.full
 def test_a_long_list_goes_on_by_time(site, bot, add_message, without_answer):
     chat = without_answer.conversation
     for number in range(50):

@@ -176,6 +176,7 @@ def test_a_question_whose_better_answer_was_discarded_is_not_being_learned(ann, 
     assert ann.get(f"{path}/{group}").json()["status"] == "answered"
 
 
+@pytest.mark.full
 def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     Bot.objects.update(hold_back_worse=True)
@@ -259,6 +260,7 @@ def test_what_is_old_or_deleted_leaves_the_list(ann, bot, path, grouped):
     assert shown(ann.get(path)) == [(ZIPS[0], 2, "open"), (DOGS[1], 2, "open")]
 
 
+@pytest.mark.full
 def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     site = signed_in(ann.user)
@@ -286,6 +288,7 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     assert DOGS[0] in site.get(f"{listed}?state=answered").content.decode()
 
 
+@pytest.mark.full
 def test_by_time_every_question_of_an_answered_group_leads_to_its_source(ann, bot, path, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     site = signed_in(ann.user)

@@ -384,6 +384,7 @@ def identify(caller, external_id, proof):
     return caller.post("/ai/client/visitor", body)
 
 
+@pytest.mark.full
 def test_a_signed_customer_finds_their_newest_chats_on_another_device(
     page, server, client_a, secret
 ):

@@ -108,6 +108,7 @@ def events_of(text):
     return events
 
 
+@pytest.mark.full
 def test_wait_answers_with_the_reply(web_port, server, chat, worker):
     status, headers, body = ask(web_port, server, chat)
     assert status == 200
@@ -233,6 +234,7 @@ def test_streamed_text_is_reset_when_the_chat_has_another_owner(web_port, server
     assert not Message.objects.filter(sender_type="bot").exists()
 
 
+@pytest.mark.full
 def test_the_reply_arrives_without_live_events(web_port, server, chat, worker, monkeypatch):
     monkeypatch.setattr("chatplatform.live.pubsub.append", lambda *_: None)
     status, _, body = ask(web_port, server, chat)
@@ -284,6 +286,7 @@ def test_a_preview_is_generated(web_port, ben, bot, chat, worker):
     assert {**events[-1][1], "chat_id": 0, "message": 0} == {**answer, "chat_id": 0, "message": 0}
 
 
+@pytest.mark.full
 def test_without_a_worker_the_reply_is_pending_after_the_wait(server, chat, settings):
     settings.REPLY_WAIT_SECONDS = 0.5
     for kind in ("wait", "stream"):

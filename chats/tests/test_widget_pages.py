@@ -125,6 +125,7 @@ def test_the_demos_shop_is_there_in_development_alone(
     assert (b'href="/demo"' in nobody.get("/").content) == is_development
 
 
+@pytest.mark.full
 def test_in_service_every_script_names_the_others_by_their_hash(settings, tmp_path):
     """Else a browser could mix the scripts of two versions."""
     settings.STATIC_ROOT = tmp_path

@@ -128,6 +128,7 @@ def test_what_the_platforms_staff_do_stands_in_the_platforms_own_log(ann, db):
     assert not ann.get("/identity/audit").json()["items"], "no client reads it"
 
 
+@pytest.mark.full
 def test_the_log_speaks_the_words_of_the_site_and_finds_them(ann, bot):
     client = ann.client
     for body in (

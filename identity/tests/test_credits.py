@@ -454,5 +454,6 @@ def run_ledger(runs):
     )
 
 
+@pytest.mark.full
 def test_the_ledger_agrees_with_a_plain_model(db):
     run_ledger(8)  # `make drill` runs five hundred

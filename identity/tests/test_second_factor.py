@@ -165,6 +165,7 @@ def test_an_open_session_alone_sets_nothing_up(ann, password):
     assert not SecondFactor.objects.exists()
 
 
+@pytest.mark.full
 def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     browser, _ = enter(ann.user)
     offer = browser.get(PATH).context["offer"]
@@ -177,6 +178,7 @@ def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     assert enter(ann.user)[1].status_code == 429, "they count as failed sign-ins"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("why", ["no password", "provider required"])
 def test_who_signs_in_at_the_provider_sets_none_up(ann, ben, why):
     browser, _ = enter(ben.user)
@@ -223,6 +225,7 @@ def test_the_code_is_asked_for_after_the_password(ann, secured):
     assert actions().count("user.signed_in") == signed_in + 1
 
 
+@pytest.mark.full
 def test_a_code_works_once(ann, secured, clock):
     code = code_of(secured[0])
     assert is_in_after(ann.user, code)
@@ -254,6 +257,7 @@ def test_a_recovery_code_works_once(ann, secured):
     assert [event.changes for event in used] == [{"left": 9}, {"left": 8}]
 
 
+@pytest.mark.full
 def test_nobody_signs_in_with_anothers_code(ann, ben, secured):
     secret, codes = secured
     set_up(enter(ben.user)[0])
@@ -268,6 +272,7 @@ def test_without_the_password_there_is_no_page_for_the_code(ann, secured):
     assert not is_in(browser)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["waits long", "password changes", "is disabled"])
 def test_the_password_counts_for_ten_minutes_while_it_holds(ann, ben, clock, what):
     secret, _ = set_up(enter(ben.user)[0])
@@ -358,6 +363,7 @@ def removed(browser, password=PASSWORD, code=""):
     return browser.post(PATH, {"password": password, "code": code})
 
 
+@pytest.mark.full
 def test_it_is_removed_with_password_and_code(ann, secured):
     secret, codes = secured
     browser, _ = enter(ann.user)
@@ -370,6 +376,7 @@ def test_it_is_removed_with_password_and_code(ann, secured):
     assert enter(ann.user)[1]["Location"] == HOME
 
 
+@pytest.mark.full
 def test_an_open_session_does_not_serve_to_guess_codes(ann, secured):
     secret, codes = secured
     browser, _ = enter(ann.user)
@@ -418,6 +425,7 @@ def test_the_list_of_people_says_who_has_one(ann, ben, secured):
         assert f'data-label="Two-factor authentication">{shown}<' in page
 
 
+@pytest.mark.full
 def test_the_platforms_staff_set_one_up_before_anything_else(staff, ann, settings):
     settings.STAFF_SECOND_FACTOR = True
     browser, _ = enter(staff)

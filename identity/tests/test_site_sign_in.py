@@ -207,6 +207,7 @@ def test_a_refused_password_changes_nothing(ann, change):
     assert not AuditEvent.objects.filter(action="user.password_set").exists()
 
 
+@pytest.mark.full
 def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     browser, _ = enter(ann.user)
     for _ in range(10):

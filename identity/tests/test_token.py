@@ -120,6 +120,7 @@ def test_concurrent_attempts_count_each_other(ann, nobody):
     assert login(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
 
 
+@pytest.mark.full
 def test_hundred_failures_lock_the_address(ann, nobody):
     for number in range(100):
         assert login(nobody, username=f"x{number}@example.com", password="no").status_code == 401

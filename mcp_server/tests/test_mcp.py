@@ -56,6 +56,7 @@ def may_write(person):
     return {"Authorization": f"Bearer {issued.access_token}"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_people_find_and_read_conversations_of_their_company_alone(use, ann, bot, cara, mode):
     chat, foreign = make_chat(bot), make_chat(make_bot(cara.client))
@@ -181,6 +182,7 @@ def test_wrong_arguments_are_told_to_the_model(use, ann):
     assert "date_from" in refused.content[0].text
 
 
+@pytest.mark.full
 def test_content_is_searched(use, ann, bot):
     trained(bot, "# Opening hours\n\nThe shop opens at nine o'clock every day.")
     found = use(ann.headers, calling("search_content", bot_id=bot.pk, q="When do you open?"))

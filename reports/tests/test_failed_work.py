@@ -89,6 +89,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
     assert f"({ann.client})" in page
 
 
+@pytest.mark.full
 def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     other = failed_document(bot, "c", error="The file is too long.")
     browser = signed_in(ann.user)
@@ -117,6 +118,7 @@ def test_dead_jobs_are_requeued_by_staff_alone(failed, ann, staff):
     assert not Job.objects.filter(state="dead").exists()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_dead_job_is_understood_mended_and_requeued(ben, settings, staff):
     ben.user.set_unusable_password()
@@ -162,6 +164,7 @@ def test_another_clients_failures_are_not_seen_and_not_tried(failed, ann, cara):
     assert mine.post(PATH, {"kind": "channels"}).status_code == 404
 
 
+@pytest.mark.full
 def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
     page = ChannelConnection.objects.create(
         client=bot.client, bot=bot, channel="socialnet", account_name="Shop page",
@@ -186,6 +189,7 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
     assert "inbound" not in groups(signed_in(cara.user))
 
 
+@pytest.mark.full
 def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann):
     account = ChannelConnection.objects.create(
         client=bot.client, bot=bot, channel="socialnet", account_name="Shop page",
@@ -211,6 +215,7 @@ def test_nothing_has_failed(ann):
     assert "No failures." in words(signed_in(ann.user).get(PATH))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "result", "told"),
     [
@@ -244,6 +249,7 @@ def test_what_came_of_a_try_is_told(failed, kind, result, told, staff):
         assert "Retried" not in words(staff.get(PATH))
 
 
+@pytest.mark.full
 def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page(bot, ann):
     Document.objects.bulk_create(
         Document(
@@ -267,6 +273,7 @@ def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page
     assert bell(browser.get(PATH)) == bell(browser.get(path)) == 0
 
 
+@pytest.mark.full
 def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
     """Whatever has failed is on both, also an endpoint that fails and has given up nothing yet."""
     browser, home = signed_in(ann.user), reverse("admin:index")

@@ -22,6 +22,7 @@ from reports.testing import CLOCK_CHANGES, change_old_chat, check_figures, fill,
 QUESTION = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Europe/Berlin"}
 
 
+@pytest.mark.full
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -35,6 +36,7 @@ def test_every_way_to_ask_counts_the_same(ann, bot, question):
     check_figures(ann, question)
 
 
+@pytest.mark.full
 def test_what_comes_late_is_counted(ann, bot):
     for began in CLOCK_CHANGES:
         fill(bot, began, chats=12)
@@ -47,6 +49,7 @@ def test_what_comes_late_is_counted(ann, bot):
     }  # fmt: skip
 
 
+@pytest.mark.full
 def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
     theirs = put_message(make_chat(make_bot(client_b)), "bot")
     for began in CLOCK_CHANGES:

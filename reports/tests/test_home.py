@@ -40,6 +40,7 @@ def chat(bot):
     )
 
 
+@pytest.mark.full
 def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
     site = signed_in(ann.user)
     page = site.get(HOME)
@@ -103,6 +104,7 @@ COUNTS = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reader", ["of the client", "of the platform"])
 def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
     site, home = signed_in(ann.user), HOME
@@ -158,6 +160,7 @@ def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
     }
 
 
+@pytest.mark.full
 def test_the_first_steps_stay_until_they_are_dismissed(ann, cara, chat):
     vic = make_person(ann.client, Role.VIEWER, "Vic")
     viewer, owner, other = signed_in(vic.user), signed_in(ann.user), signed_in(cara.user)
@@ -186,6 +189,7 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     assert (rating.value, rating.note) == ("4.0 out of 5", "1 rating")
 
 
+@pytest.mark.full
 def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
     time_machine.move_to(datetime(2026, 11, 25, 20, tzinfo=UTC))
     Client.objects.filter(pk=ann.client.pk).update(timezone="Asia/Ho_Chi_Minh")
@@ -212,6 +216,7 @@ def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
     assert note(is_active=False) == "Your plan has ended"
 
 
+@pytest.mark.full
 def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
     Document.objects.create(client=bot.client, bot=bot, file_name="a.pdf", mime_type="x",
                             size_bytes=1, sha256="0" * 64, status="failed")  # fmt: skip

@@ -26,6 +26,7 @@ def figures(page: Any) -> dict[str, Any]:
     return {item.title: item for item in page.context["figures"]}
 
 
+@pytest.mark.full
 def test_home_says_what_needs_the_staff(site, ann, cara):
     Client.objects.filter(pk=cara.client.pk).update(is_disabled=True)
     CreditOrder.objects.create(client=ann.client, amount=5, reference="x")
@@ -46,6 +47,7 @@ def test_home_says_what_needs_the_staff(site, ann, cara):
     assert "Working" in parts
 
 
+@pytest.mark.full
 def test_the_page_of_a_client_leads_to_its_rows_alone(site, ann, cara):
     make_bot(ann.client, bot_name="Ours")
     make_bot(cara.client, bot_name="Foreign")
@@ -78,6 +80,7 @@ def test_a_clients_people_have_no_client_page_and_no_switch(ann, cara):
     assert f'href="{people}"' in page
 
 
+@pytest.mark.full
 def test_failures_and_unanswered_questions_are_of_the_chosen_client(site, ann, cara):
     bots = {
         name: make_bot(item.client, bot_name=name)

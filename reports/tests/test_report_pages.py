@@ -44,6 +44,7 @@ def october(bot, ben):
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_every_figure_leads_to_its_rows(ann, ben, october):
     browser = signed_in(ben.user)
     page = browser.get(OVERVIEW, OCTOBER)
@@ -199,6 +200,7 @@ def test_an_agent_exports_no_other_clients_chats(ben, cara, october):
     assert len(rows_of_csv(b"".join(reply.streaming_content))) == 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.full
 def test_rows_lead_to_their_chats(ann, october):
     browser = signed_in(ann.user)
     rows = browser.get(ADHOC, OCTOBER).context["rows"]
@@ -214,6 +216,7 @@ def test_the_choices_count_the_chats_of_the_period(ann, october, last, chats):
     assert [count for _, _, count, _ in sentiments] == chats
 
 
+@pytest.mark.full
 def test_questions_are_saved_under_a_name(ann, cara, october):
     viewer, browser = (
         signed_in(make_person(ann.client, Role.VIEWER, "Vic").user),
@@ -240,6 +243,7 @@ def test_questions_are_saved_under_a_name(ann, cara, october):
     ]
 
 
+@pytest.mark.full
 def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot, staff):
     browser = signed_in(ann.user)
     for query in ({"date_from": "x"}, {"date_from": "2020-01-01"}, {"bot": "x"}, {"bot": 10**30}):
@@ -328,6 +332,7 @@ def test_figures_have_units_and_days_names(ann, october):
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_warnings_are_muted_by_admins(ann, ben, bot):
     make_chat(bot, sentiment="negative")
     browser = signed_in(ann.user)

@@ -143,6 +143,7 @@ def test_credits_are_told_before_they_end(ann, client_a):
     assert list(read(ann)) == ["credits_low"]
 
 
+@pytest.mark.full
 def test_all_pages_tell_the_same_end_of_the_credits(ann, bot, client_a):
     make_chat(bot)
     rows = Subscription.objects.filter(client=client_a)
@@ -180,6 +181,7 @@ def test_only_admins_see_endpoints(ann, ben, bot):
     assert set(read(ben)) == {"training_failed"}
 
 
+@pytest.mark.full
 def test_every_link_opens_its_rows(ann, bot):
     failures(bot)
     waiting(bot, 60, sentiment="negative")
@@ -210,6 +212,7 @@ def mute(person, code: str, until: Any):
     return person.put(f"{PATH}/mute", body)
 
 
+@pytest.mark.full
 def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot, time_machine):
     failures(bot)
     make_chat(bot, sentiment="negative")

@@ -55,6 +55,7 @@ def test_a_page_of_another_site_cannot_control_it():
         assert at.form("/control/act", {"account": "1"}).status == 415
 
 
+@pytest.mark.full
 def test_the_process_serves_until_it_is_stopped_and_prints_the_environment():
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = str(probe.getsockname()[1])

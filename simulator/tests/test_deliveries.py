@@ -46,6 +46,7 @@ def write_many(at: Caller, count: int, *accounts: str) -> list[str]:
     return written
 
 
+@pytest.mark.full
 def test_held_events_leave_as_a_crowd_in_batches_of_several_accounts(at):
     at.sim.modes(hold=True, batch=100)
     written = write_many(at, 250, PAGE, OTHER_PAGE)

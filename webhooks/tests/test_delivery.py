@@ -221,6 +221,7 @@ def test_410_switches_the_endpoint_off(
     assert Delivery.objects.count() == 5
 
 
+@pytest.mark.full
 def test_a_flapping_endpoint_gets_everything_with_the_same_ids(
     client_a, listening, receiver, deliver, make_due
 ):
@@ -272,6 +273,7 @@ def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, set
     assert len(receiver.got) == 2
 
 
+@pytest.mark.full
 def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_receiver):
     receivers = [make_receiver() for _ in range(4)]
     for receiver in receivers:
@@ -298,6 +300,7 @@ def test_two_concurrent_dispatchers_deliver_once(client_a, make_endpoint, make_r
     assert DeliveryAttempt.objects.count() == 200
 
 
+@pytest.mark.full
 def test_slow_endpoints_do_not_delay_others(
     client_a, make_endpoint, make_receiver, dispatcher, settings
 ):

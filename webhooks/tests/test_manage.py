@@ -224,6 +224,7 @@ def test_every_event_has_words_and_a_group():
     assert sorted(named) == sorted(catalogue.EVENTS)
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_delivery_is_tried_again_and_the_page_tells_what_came_of_it(
     site, listening, receiver, deliver, client_a
@@ -250,6 +251,7 @@ def test_an_endpoint_that_is_off_tries_nothing(site, path, client_a):
     assert Delivery.objects.get().state == "gave_up"
 
 
+@pytest.mark.full
 def test_a_failing_endpoint_is_on_home_and_among_the_failures(site, path):
     home, failures = reverse("admin:index"), reverse("failures")
     assert path not in text(site.get(failures))

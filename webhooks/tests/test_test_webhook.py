@@ -42,6 +42,7 @@ def post(port, person, path="/webhook/test"):
         return answer.status, answer.headers, json.loads(answer.read())
 
 
+@pytest.mark.full
 def test_the_receivers_answer_is_returned(web_port, ann, listening, receiver, running_dispatcher):
     status, _, body = post(web_port, ann)
     assert status == 200
