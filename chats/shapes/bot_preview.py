@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.shapes import Language, Shape, Text
-from chats.shapes.insight import MAX_SUMMARISED_CHARS
-from chats.shapes.message import Citation, Message, TurnStatus
+from chatplatform.api.shapes import NOT_BLANK, Language, Shape
+from chats.shapes.message import Citation, Message, MessageText, TurnStatus
 
 MAX_MESSAGES = 50
 
@@ -19,8 +18,8 @@ class PreviewMessage(Shape):
         description="Who wrote the message: the customer (`user`) or the bot (`assistant`). The"
         " bot has its own instructions, so there is no `system`."
     )
-    content: Text = Field(
-        description="The text, 1 to 8,000 characters.", max_length=MAX_SUMMARISED_CHARS
+    content: MessageText = Field(
+        description="The text, 1 to 8,000 characters, not blank.", pattern=NOT_BLANK
     )
 
 
@@ -42,9 +41,6 @@ class GenerateChatRequest(Shape):
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
-        texts = [message.content for message in self.messages]
-        if any(not text.strip() or len(text) > 8000 for text in texts):
-            raise ValueError("each message must have 1 to 8,000 characters")
         if self.messages and self.messages[-1].role != "user":
             raise ValueError("the last message must have the role user")
         return self

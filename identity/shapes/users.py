@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, field_validator
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
-from identity.shapes.fields import Email, Name, NewPassword, PictureUrl
+from identity.shapes.fields import PASSWORD_RULE, Email, Name, NewPassword, PictureUrl
 
 RoleName = Literal["owner", "admin", "agent", "viewer"]
 ResetToken = Annotated[Text, Field(min_length=1, max_length=200)]
@@ -53,8 +53,7 @@ class UserDto(Shape):
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common password and not only digits. If left out,"
-        " the person is mailed a link to choose one.",
+        description=f"{PASSWORD_RULE} If left out, the person is mailed a link to choose one.",
         min_length=settings.MIN_PASSWORD,
         max_length=128,
         exclude=True,
@@ -84,9 +83,7 @@ class UserDisableFlag(Shape):
 class UserPassword(Shape):
     """A password that an owner or an admin sets for a person."""
 
-    password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    password: NewPassword
 
 
 class OwnUser(Shape):
@@ -131,9 +128,7 @@ class OwnPassword(Shape):
         max_length=128,
         examples=["correct-horse-battery"],
     )
-    new_password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    new_password: NewPassword
 
 
 class UserRole(Shape):
@@ -259,6 +254,4 @@ class ResetPasswordRequest(Shape):
         description="The text after `#token=` in the mailed link. Works once, within an hour (three"
         " days for an invitation)."
     )
-    new_password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    new_password: NewPassword
