@@ -1,11 +1,13 @@
 """Computes a customer's sentiment with the sentence encoder and labeled examples.
 
 A linear model of the examples' vectors (ridge regression) gives a score from -1 to 1; scores near 0
-are neutral. docs/insights.md has the measurements.
+are neutral. docs/insights.md has the measurements. `python -m bots.engine.sentiment` fits the model
+again and stores it, which a change of the examples or the encoder needs.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,13 @@ import orjson
 
 from bots.language import embedding
 from bots.language.embedding import Vectors
-from chatplatform.call_once import call_once
 
 # Scores nearer to 0 are neutral.
 MIN_POLARITY = 0.3
 # The penalty of the ridge regression.
 _PENALTY = 0.5
 _EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
+_WEIGHTS = Path(__file__).parent / "sentiment_weights.json"
 _VALUES = {"negative": -1.0, "neutral": 0.0, "positive": 1.0}
 
 
@@ -62,31 +64,33 @@ def _to_sentiment(score: float) -> Sentiment:
 
 
 def _score(text: str) -> float | None:
-    model = _fitted_model()
     vector = embedding.embed_query(text) if text.strip() else None
-    if model is None or vector is None:
+    if vector is None:
         return None
-    weights, mean = model
-    return float((vector - mean) @ weights)
+    weights, offset = _model()
+    return float(vector @ weights) + offset
 
 
-@call_once
-def _fitted_model() -> tuple[Vectors, Vectors] | None:
-    """The weights, and the mean of the examples' vectors; None if no encoder is available.
+@cache
+def _model() -> tuple[Vectors, float]:
+    """The stored weights of a vector's numbers, and what is added to their sum."""
+    *weights, offset = orjson.loads(_WEIGHTS.read_bytes())
+    return np.array(weights, dtype=np.float32), offset
 
-    Fitted once per process, in about a second.
-    """
+
+def fit() -> list[float]:
+    """The weights and, last, the offset, fitted to the labeled examples. Takes about a second."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
     pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
-    vectors = [embedding.embed_query(text) for text, _ in pairs]
-    encoded = [vector for vector in vectors if vector is not None]
-    if len(encoded) < len(pairs):
-        return None
-    matrix = np.stack(encoded)
+    matrix = embedding.PACKAGED.queries([text for text, _ in pairs])
     mean = matrix.mean(axis=0)
     centered = matrix - mean
     # The dual form, with one unknown for each example.
     inner = centered @ centered.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
     targets = np.array([value for _, value in pairs], dtype=np.float32)
     weights = centered.T @ np.linalg.solve(inner, targets)
-    return weights.astype(np.float32), mean.astype(np.float32)
+    return [round(float(number), 6) for number in (*weights, -mean @ weights)]
+
+
+if __name__ == "__main__":
+    _WEIGHTS.write_bytes(orjson.dumps(fit(), option=orjson.OPT_APPEND_NEWLINE))

@@ -80,8 +80,28 @@ GreetingOrGreetings = Annotated[
     PlainSerializer(lambda value: value, return_type=Greetings, when_used="json"),
 ]
 Terms = Annotated[Text, Field(max_length=10_000)]
-EngagingVisitors = Literal["all", "new", "returning"]
 Engaging = Annotated[Text, Field(max_length=300)]
+EngagingSeconds = Annotated[
+    int,
+    Field(
+        description="How many seconds a visitor must be on a page before the widget shows"
+        " `engaging_message` or, if `auto_pop_up` is true, opens automatically."
+    ),
+]
+EngagingPages = Annotated[
+    Text,
+    Field(
+        description="The pages on which the widget shows `engaging_message` or opens automatically:"
+        " comma-separated paths; `*` stands for any text. Empty: all pages."
+    ),
+]
+EngagingVisitors = Annotated[
+    Literal["all", "new", "returning"],
+    Field(
+        description="The visitors to whom the widget shows `engaging_message` or opens"
+        " automatically: `all`, `new` ones, or those `returning` after half an hour or more."
+    ),
+]
 SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
@@ -205,25 +225,9 @@ class BotDto(Schema):
         description="The text of `engaging_message` in the default language; works like"
         " `terms_default`.",
     )
-    engaging_seconds: int = Field(
-        0,
-        ge=0,
-        le=3600,
-        description="How many seconds a visitor must be on a page before the widget shows"
-        " `engaging_message` or, if `auto_pop_up` is true, opens automatically.",
-    )
-    engaging_pages: Text = Field(
-        "",
-        max_length=500,
-        description="The pages on which the widget shows `engaging_message` or opens automatically:"
-        " comma-separated paths; `*` stands for any text. Empty: all pages.",
-        examples=["/prices, /shop/*"],
-    )
-    engaging_visitors: EngagingVisitors = Field(
-        "all",
-        description="The visitors to whom the widget shows `engaging_message` or opens"
-        " automatically: `all`, `new` ones, or those `returning` after half an hour or more.",
-    )
+    engaging_seconds: EngagingSeconds = Field(0, ge=0, le=3600)
+    engaging_pages: EngagingPages = Field("", max_length=500, examples=["/prices, /shop/*"])
+    engaging_visitors: EngagingVisitors = "all"
     attach_enabled: bool = Field(True, description="Whether customers may attach files.")
     export_enabled: bool = Field(
         False, description="Whether customers may export a transcript of their conversation."

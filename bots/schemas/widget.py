@@ -6,7 +6,14 @@ from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
-from bots.schemas.bot import BotStyle, EngagingVisitors, Greeting, Languages
+from bots.schemas.bot import (
+    BotStyle,
+    EngagingPages,
+    EngagingSeconds,
+    EngagingVisitors,
+    Greeting,
+    Languages,
+)
 from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.schemas import (
@@ -343,18 +350,9 @@ class BotConfigDto(Schema):
     engaging_message: str | None = Field(
         description="The text to show beside the closed widget; null: none."
     )
-    engaging_seconds: int = Field(
-        description="How many seconds a visitor must be on a page before the widget shows"
-        " `engaging_message` or, if `auto_pop_up` is true, opens automatically."
-    )
-    engaging_pages: str = Field(
-        description="The pages on which the widget shows `engaging_message` or opens automatically:"
-        " comma-separated paths; `*` stands for any text. Empty: all pages."
-    )
-    engaging_visitors: EngagingVisitors = Field(
-        description="The visitors to whom the widget shows `engaging_message` or opens"
-        " automatically: `all`, `new` ones, or those `returning` after half an hour or more."
-    )
+    engaging_seconds: EngagingSeconds
+    engaging_pages: EngagingPages
+    engaging_visitors: EngagingVisitors
     is_open: bool = Field(description="Whether the business is open now.")
     opens_at: Moment | None = Field(
         description="When the business next opens; null: it is open now, or does not open for over"

@@ -47,7 +47,9 @@ _HISTORY_LINES, _TOPICS = 6, 3
 # The maximum number of characters in a stored answer.
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
-_OVERTAKEN = (
+# In a stored error, the model server's own reason follows.
+_MODEL_DOWN = gettext_noop("The model didn't answer")
+_OVERTAKEN = gettext_noop(
     "Nothing is waiting for this run anymore. Its documents or instructions have since been"
     " published, deleted, or changed."
 )
@@ -159,7 +161,7 @@ def ask_next(run_id: str) -> None:
             result = _compared_result(run, engine, question, current, tested)
         except _ModelDown as exc:
             with jobs.commit():
-                _give_up(run, f"The model didn't answer: {exc}")
+                _give_up(run, f"{_MODEL_DOWN}: {exc}")
             return
         with jobs.commit():
             run.results.append(result)
@@ -188,7 +190,8 @@ def fail(run_id: str) -> None:
     """Mark a run as failed after its job's last attempt; the changes it tests stay held back."""
     run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
     if run:
-        _give_up(run, "The run couldn't finish. Check whether you have credits left.")
+        message = gettext_noop("The run couldn't finish. Check whether you have credits left.")
+        _give_up(run, message)
 
 
 def _give_up(run: GoldenRun, error: str) -> None:

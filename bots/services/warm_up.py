@@ -9,7 +9,7 @@ _QUESTION = "How many days do I have to return an item?"
 def load() -> None:
     """Load the encoder and the data of languages, intents and sentiments.
 
-    It takes four seconds of processor time. If the first jobs did it, which a new worker takes all
+    It takes over a second of processor time. If the first jobs did it, which a new worker takes all
     at once, customers would wait for twice as long on a busy machine.
     """
     intents.asks_for_person(_QUESTION)

@@ -1,5 +1,6 @@
 """Reading files: every supported type, wrong names, and hostile files."""
 
+import ast
 import io
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import docx
 import pytest
+from django.conf import settings
 
 from bots.ingest import chunking, extraction
 from bots.ingest.extraction import file_types, office
@@ -96,6 +98,18 @@ def refused(file: Path, data: bytes, name: str, **limits: Any) -> str:
     with pytest.raises(ExtractError) as caught:
         extraction.extract_in_child(file, file_name=name, **limits)
     return caught.value.code
+
+
+def test_what_is_stored_of_a_failure_can_be_translated() -> None:
+    """A value in it would keep it out of the catalogues."""
+    calls = [
+        node
+        for path in (settings.BASE_DIR / "bots").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ExtractError" and node.args
+    ]
+    assert len(calls) > 20
+    assert [ast.unparse(call) for call in calls if not isinstance(call.args[1], ast.Constant)] == []
 
 
 def test_pdf_keeps_its_pages(file: Path) -> None:

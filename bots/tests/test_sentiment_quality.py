@@ -1,5 +1,7 @@
 """How often the extractive sentiment is right, for sentences that it was not tuned on."""
 
+import numpy as np
+import orjson
 import pytest
 
 from bots.engine import sentiment
@@ -73,6 +75,13 @@ def test_nearly_all_are_right_and_none_is_the_opposite():
     assert len(pairs) == 45
     assert right / len(pairs) >= 0.9  # measured: 43 of 45
     assert all({label, result} != {"positive", "negative"} for label, result in pairs)
+
+
+def test_the_stored_weights_are_those_of_the_examples():
+    """`python -m bots.engine.sentiment` stores them."""
+    stored = orjson.loads(sentiment._WEIGHTS.read_bytes())
+    assert len(stored) == embedding.DIMENSION + 1
+    assert np.allclose(stored, sentiment.fit(), atol=1e-3)
 
 
 def test_the_latest_message_weighs_most():

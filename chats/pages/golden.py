@@ -292,7 +292,7 @@ class GoldenRunAdmin(TenantAdmin):
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "bot", "status", "error", "asked", "became", "shown_tried", "shown_broke",
+        "bot", "status", "shown_error", "asked", "became", "shown_tried", "shown_broke",
         "shown_results", "shown_better", "shown_threshold", "created_by", "created_at",
         "finished_at",
     )  # fmt: skip
@@ -302,7 +302,7 @@ class GoldenRunAdmin(TenantAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The fields of a run's page, without those that are optional and empty."""
         has_value = {
-            "error": obj and obj.error,
+            "shown_error": obj and obj.error,
             "asked": obj and self.is_under_way(obj),
             "became": obj and obj.shown_outcome,
             "shown_tried": obj and (obj.prompt_id or obj.document_ids),
@@ -338,6 +338,11 @@ class GoldenRunAdmin(TenantAdmin):
     def became(self, run: Any) -> str:
         """The outcome of the changes that waited for the run."""
         return humanize_code(run.shown_outcome)
+
+    @column(gettext_lazy("Error"))
+    def shown_error(self, run: GoldenRun) -> str:
+        text, colon, reason = run.error.partition(": ")
+        return f"{gettext(text)}{colon}{reason}"
 
     @column(gettext_lazy("Minimum confidence"))
     def shown_threshold(self, run: GoldenRun) -> str:

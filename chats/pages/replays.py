@@ -61,7 +61,7 @@ class ReplayAdmin(TenantAdmin):
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
+        "day", "bot", "status", "shown_error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
         _count("unanswered", gettext_lazy("Unanswered both times")),
         _count("with_calls", gettext_lazy("Skipped (used a function)")),
@@ -73,6 +73,10 @@ class ReplayAdmin(TenantAdmin):
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Replay) -> tuple[str, str]:
         return row.status, gettext(row.get_status_display())
+
+    @column(gettext_lazy("Error"))
+    def shown_error(self, row: Replay) -> str:
+        return gettext(row.error) if row.error else "–"
 
     @column(gettext_lazy("Progress"))
     def progress(self, row: Replay) -> SafeString:

@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.schemas import Language, Schema, Text
-from chats.schemas.insight import MAX_SUMMARIZED_CHARS
-from chats.schemas.message import Citation, Message, TurnStatus
+from chatplatform.api.schemas import NOT_BLANK, Language, Schema
+from chats.schemas.message import Citation, Message, MessageText, TurnStatus
 
 MAX_MESSAGES = 50
 
@@ -19,8 +18,8 @@ class PreviewMessage(Schema):
         description="Who wrote the message: the customer (`user`) or the bot (`assistant`). The"
         " bot has its own instructions, so there is no `system`."
     )
-    content: Text = Field(
-        description="The text, 1 to 8,000 characters.", max_length=MAX_SUMMARIZED_CHARS
+    content: MessageText = Field(
+        description="The text, 1 to 8,000 characters, not blank.", pattern=NOT_BLANK
     )
 
 
@@ -42,9 +41,6 @@ class GenerateChatRequest(Schema):
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
-        texts = [message.content for message in self.messages]
-        if any(not text.strip() or len(text) > 8000 for text in texts):
-            raise ValueError("each message must have 1 to 8,000 characters")
         if self.messages and self.messages[-1].role != "user":
             raise ValueError("the last message must have the role user")
         return self

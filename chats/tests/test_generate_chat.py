@@ -6,7 +6,7 @@ import pytest
 
 from bots.testing import make_bot, trained
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs, stub_model
+from chatplatform.testing import documented, run_jobs, stub_model
 from chats.models import Conversation, Customer, Message
 from chats.testing import make_chat, make_preview
 from identity.models import Role, Subscription
@@ -188,6 +188,15 @@ def test_wrong_messages(ben, bot, messages):
     for path in (f"/ai/{bot.pk}/generate-chat", f"/ai/chat/{chat.pk}/generate"):
         assert ben.post(path, {"messages": messages}).status_code == 422
     assert (Conversation.objects.count(), Message.objects.count()) == (1, 0)
+
+
+def test_a_text_that_is_too_long_is_named_and_its_limit_documented(ben, bot):
+    messages = [{"role": "user", "content": text} for text in ("Hi", "a" * 8001)]
+    reply = ben.post(f"/ai/{bot.pk}/generate-chat", {"messages": messages})
+    (fault,) = reply.json()["detail"]
+    assert fault["loc"] == ["body", "messages", 1, "content"]
+    shape = documented.document()["components"]["schemas"]["PreviewMessage"]
+    assert shape["properties"]["content"]["maxLength"] == 8000
 
 
 def test_a_new_chat_needs_a_message(ben, bot):

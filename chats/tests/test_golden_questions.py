@@ -1,5 +1,7 @@
 """Golden questions: written, taken over, asked, and the changes that they hold back."""
 
+import html
+
 import pytest
 from django.urls import reverse
 
@@ -335,6 +337,12 @@ def test_a_model_that_does_not_answer_holds_the_change(ann, bot, golden, runs, s
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["outcome"], run["engine"]) == ("failed", "held", None)
     assert run["error"].startswith("The model didn't answer: The model server")
+    ann.user.language = "de"
+    ann.user.save()
+    path = reverse("admin:bots_goldenrun_change", args=[run["id"]])
+    page = html.unescape(signed_in(ann.user).get(path).content.decode())
+    assert run["error"].partition(": ")[2] in page
+    assert run["error"] not in page
     assert Prompt.objects.get(is_current=True).version == 1
     # The operator lets it through all the same.
     assert ann.post(f"{runs}/{run['id']}/publish").json()["outcome"] == "published"

@@ -205,6 +205,11 @@ def test_a_models_tokens_are_paid_and_without_credits_the_day_ends(
     failed = ann.get(f"/ai/{bot.pk}/replays/{started['id']}").json()
     assert (failed["status"], failed["finished_at"] is not None) == ("failed", True)
     assert "credits" in failed["error"]
+    ann.user.language = "de"
+    ann.user.save()
+    page = signed_in(ann.user).get(reverse("admin:chats_replay_change", args=[started["id"]]))
+    assert page.status_code == 200
+    assert failed["error"] not in html.unescape(page.content.decode())
     assert not Job.objects.filter(name="chats.replay_next", state="queued").exists()
 
 

@@ -183,9 +183,7 @@ class CompanyDto(Schema):
 class RegisterTrialDto(CompanyDto):
     """A company that registers for a trial, and its owner."""
 
-    password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    password: NewPassword
 
 
 class RegistrationPending(Schema):

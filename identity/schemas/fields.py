@@ -48,7 +48,13 @@ TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
 PictureUrl = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]
 Name = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=200)]
 KeyName = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=100)]
+PASSWORD_RULE = "10..128 characters, not a common password and not only digits."
 NewPassword = Annotated[
     Text,
-    Field(min_length=settings.MIN_PASSWORD, max_length=128, examples=["correct-horse-battery"]),
+    Field(
+        min_length=settings.MIN_PASSWORD,
+        max_length=128,
+        description=PASSWORD_RULE,
+        examples=["correct-horse-battery"],
+    ),
 ]

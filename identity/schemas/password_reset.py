@@ -34,6 +34,4 @@ class ResetPasswordRequest(Schema):
         description="The text after `#token=` in the mailed link. Works once, within an hour (three"
         " days for an invitation)."
     )
-    new_password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    new_password: NewPassword

@@ -8,7 +8,7 @@ from pydantic import Field
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.schemas import Language, Moment, Schema, Text, read_only
 from identity import models
-from identity.schemas.fields import Email, Name, NewPassword, PictureUrl
+from identity.schemas.fields import PASSWORD_RULE, Email, Name, NewPassword, PictureUrl
 
 RoleName = Literal["owner", "admin", "agent", "viewer"]
 
@@ -52,8 +52,7 @@ class UserDto(Schema):
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common password and not only digits. If left out,"
-        " the person is mailed a link to choose one.",
+        description=f"{PASSWORD_RULE} If left out, the person is mailed a link to choose one.",
         min_length=settings.MIN_PASSWORD,
         max_length=128,
         exclude=True,
@@ -83,9 +82,7 @@ class UserDisableFlag(Schema):
 class UserPassword(Schema):
     """A password that an owner or an admin sets for a person."""
 
-    password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    password: NewPassword
 
 
 class OwnUser(Schema):
@@ -130,9 +127,7 @@ class OwnPassword(Schema):
         max_length=128,
         examples=["correct-horse-battery"],
     )
-    new_password: NewPassword = Field(
-        description="10..128 characters, not a common password and not only digits."
-    )
+    new_password: NewPassword
 
 
 class UserRole(Schema):

@@ -30,9 +30,9 @@ class TokenViewSet(TenantViewSet):
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
         missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
-        in 15 minutes with an account from one IP address, or 100 from one IP address: 429 with
-        `Retry-After`, even if the password is right. 503 `client_frozen` while the company is
-        being moved.
+        in 15 minutes with an account from one IP address, 100 from one IP address, or 10 wrong
+        codes for a person from any address: 429 with `Retry-After`, even if password and code are
+        right. 503 `client_frozen` while the company is being moved.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})

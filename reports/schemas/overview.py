@@ -21,21 +21,29 @@ class Sentiments(Schema):
     negative: int = Field(description="Negative conversations.")
 
 
-class Figures(Schema):
-    """The figures of the conversations created in a period."""
+class PartFigures(Schema):
+    """The figures that a period and each of its parts have."""
 
-    date_from: str = Field(description="The period's first day.")
-    date_to: str = Field(description="The period's last day.")
     chats: int = Field(description="Conversations that began in the period.")
     messages: int = Field(
         description="Messages of customers, bots and agents in these conversations, whenever sent."
     )
-    customers: int = Field(description="Customers of these conversations, each counted once.")
     bot_resolved: int = Field(
         description="Conversations that ended without a handover and without an answer from a"
         " person."
     )
     handed_off: int = Field(description="Conversations that were ever handed over.")
+    rating_mean: float | None = Field(
+        description="The mean of the ratings in stars, 1..5; null if there are none."
+    )
+
+
+class Figures(PartFigures):
+    """The figures of the conversations created in a period."""
+
+    date_from: str = Field(description="The period's first day.")
+    date_to: str = Field(description="The period's last day.")
+    customers: int = Field(description="Customers of these conversations, each counted once.")
     ended: int = Field(description="Conversations that are ended now.")
     open: int = Field(description="Conversations that are open or snoozed now.")
     first_response_seconds: Times = Field(
@@ -52,30 +60,10 @@ class Figures(Schema):
     resolution_seconds: Times = Field(
         description="From the start to the end of ended conversations."
     )
-    rating_mean: float | None = Field(
-        description="The mean of the ratings in stars, 1..5; null if there are none."
-    )
     rating_count: int = Field(description="Conversations rated in stars.")
     sentiment: Sentiments = Field(description="Conversations by sentiment.")
     credits_used: int = Field(
         description="Credits used for the bot's replies in these conversations."
-    )
-
-
-class PartFigures(Schema):
-    """The figures of a part of the period's conversations."""
-
-    chats: int = Field(description="Conversations that began in the period.")
-    messages: int = Field(
-        description="Messages of customers, bots and agents in these conversations, whenever sent."
-    )
-    bot_resolved: int = Field(
-        description="Conversations that ended without a handover and without an answer from a"
-        " person."
-    )
-    handed_off: int = Field(description="Conversations that were ever handed over.")
-    rating_mean: float | None = Field(
-        description="The mean of the ratings in stars, 1..5; null if there are none."
     )
 
 

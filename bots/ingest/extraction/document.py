@@ -68,6 +68,7 @@ class ExtractedText:
 class ExtractError(Exception):
     """The text of a file cannot be extracted; the message is written for people.
 
+    The message is stored in English and translated when it is shown, so it contains no values.
     `code` is one of those in `DocumentError`.
     """
 
@@ -181,9 +182,7 @@ def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) ->
 
 def check_length(characters: int) -> None:
     if characters > MAX_TEXT_CHARACTERS:
-        raise ExtractError(
-            "too_large", (f"The text is longer than {MAX_TEXT_CHARACTERS} characters.")
-        )
+        raise ExtractError("too_large", "The text is longer than 2,000,000 characters.")
 
 
 class Headings:

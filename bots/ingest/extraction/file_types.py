@@ -66,12 +66,11 @@ def sniff(head: bytes, file_name: str) -> str:
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)
     if extension and named is None:
-        raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} aren't supported.")
+        raise ExtractError("unsupported_type", "This file type isn't supported.")
     if not head.strip():
         raise ExtractError("empty", "The file is empty.")
     if named in _OFFICE and head.startswith(_OLD_OFFICE):
-        message = f"Remove the password and save the file as .{extension}."
-        raise ExtractError("encrypted", message)
+        raise ExtractError("encrypted", "Remove the password and save the file again.")
     detected = _content_type(head[:SNIFF_BYTES], named)
     if named is None or detected == named:
         return detected
@@ -85,12 +84,12 @@ def sniff(head: bytes, file_name: str) -> str:
         and named != HTML
         and not _HTML_DOCUMENT.match(encodings.rough(head[:SNIFF_BYTES]))
     ):
-        return named if named in (MARKDOWN, PLAIN, CSV) else _mismatch(extension)
-    return _mismatch(extension)
+        return named if named in (MARKDOWN, PLAIN, CSV) else _mismatch()
+    return _mismatch()
 
 
-def _mismatch(extension: str) -> str:
-    raise ExtractError("unsupported_type", f"This isn't a valid .{extension} file.")
+def _mismatch() -> str:
+    raise ExtractError("unsupported_type", "The file's content doesn't match its extension.")
 
 
 def _content_type(head: bytes, named: str | None) -> str:

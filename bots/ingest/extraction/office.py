@@ -52,7 +52,9 @@ _DIGIT = re.compile(r"\d")
 def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
     entries = archive.infolist()
     if main_part not in {entry.filename for entry in entries}:
-        raise ExtractError("unsupported_type", f"The archive holds no {main_part}.")
+        raise ExtractError(
+            "unsupported_type", "The file can't be read. It's damaged or its extension is wrong."
+        )
     if any(entry.flag_bits & 1 for entry in entries):
         raise ExtractError("encrypted", "The document is password-protected.")
     parts = [entry.file_size for entry in entries if entry.filename.endswith((".xml", ".rels"))]
@@ -162,9 +164,7 @@ def read_xlsx(path: Path) -> Content:
                     characters += len(section.text)
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
-                        raise ExtractError(
-                            "too_large", (f"The table has more than {MAX_ROWS} rows.")
-                        )
+                        raise ExtractError("too_large", "The table has more than 20,000 rows.")
         names = ", ".join(hidden)
         warning = f"{len(hidden)} of {len(sheets)} sheets are hidden and were left out ({names})."
         return Content(title_of(archive), sections, warning if hidden else "")
@@ -408,7 +408,7 @@ def read_pptx(path: Path) -> Content:
         part = "ppt/presentation.xml"
         slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
         if len(slides) > MAX_SLIDES:
-            raise ExtractError("too_large", f"The document has more than {MAX_SLIDES} slides.")
+            raise ExtractError("too_large", "The document has more than 2,000 slides.")
         sections = []
         for number, (_, slide) in enumerate(slides, 1):
             root = parsed(archive, slide)

@@ -119,7 +119,7 @@ def fail(replay_id: str) -> None:
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
-        error="The replay couldn't finish. Check whether you have credits left.",
+        error=gettext_noop("The replay couldn't finish. Check whether you have credits left."),
     )
 
 

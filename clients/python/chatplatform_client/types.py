@@ -1337,20 +1337,20 @@ class FeedbacksResponse(TypedDict):
 
 
 class Figures(TypedDict):
-    date_from: str
-    date_to: str
     chats: int
     messages: int
-    customers: int
     bot_resolved: int
     handed_off: int
+    rating_mean: float | None
+    date_from: str
+    date_to: str
+    customers: int
     ended: int
     open: int
     first_response_seconds: Times
     bot_response_seconds: Times
     person_response_seconds: Times
     resolution_seconds: Times
-    rating_mean: float | None
     rating_count: int
     sentiment: Sentiments
     credits_used: int

@@ -268,7 +268,7 @@ export type FeedbackScreens = { "screen_id"?: number | null; "questions"?: Recor
 
 export type FeedbacksResponse = { "items": Array<ChatFeedBackDto>; "next_cursor": string | null; };
 
-export type Figures = { "date_from": string; "date_to": string; "chats": number; "messages": number; "customers": number; "bot_resolved": number; "handed_off": number; "ended": number; "open": number; "first_response_seconds": Times; "bot_response_seconds": Times; "person_response_seconds": Times; "resolution_seconds": Times; "rating_mean": number | null; "rating_count": number; "sentiment": Sentiments; "credits_used": number; };
+export type Figures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "date_from": string; "date_to": string; "customers": number; "ended": number; "open": number; "first_response_seconds": Times; "bot_response_seconds": Times; "person_response_seconds": Times; "resolution_seconds": Times; "rating_count": number; "sentiment": Sentiments; "credits_used": number; };
 
 export type FilterOption = { "value": string; "label": string; "chats": number; };
 
