@@ -22,7 +22,7 @@ def new_secret() -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Whether `text` is a signing secret of at least 24 bytes."""
+    """Whether `text` is a signing secret: the prefix and at least 32 base64 characters."""
     encoded = text.removeprefix(SECRET_PREFIX)
     is_base64 = re.fullmatch(r"(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?", encoded, re.ASCII)
     return text != encoded and bool(is_base64) and len(encoded) >= 32
