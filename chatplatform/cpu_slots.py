@@ -2,10 +2,10 @@
 
 A worker's threads share the interpreter. If sixteen of them read long messages of one client,
 another client's reply takes many times as long. A job releases its slot before it waits for
-another server: a slow model or provider costs no CPU time, so the client's next job can go on.
+another server: a slow model or provider costs no CPU time, so the client's next job can start.
 
-A CPU slot covers one process only. Jobs may also need a worker slot, which counts on all hosts:
-while other clients' jobs run, a client gets fewer of them than there are workers
+A CPU slot applies to one process only. A job may also need a worker slot, which is counted across
+all hosts: while other clients' jobs run, a client gets fewer worker slots than there are workers
 (`jobs.worker_slots`).
 """
 
@@ -16,12 +16,12 @@ from contextvars import ContextVar
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-# A job that holds its slot for this many seconds may hang, so the next job runs without a slot.
+# After waiting this many seconds, a job runs without a slot: the job that holds it may be stuck.
 LONGEST_WAIT_SECONDS = 5
 
 
 class WorkerSlot(Protocol):
-    """A slot in the workers of all hosts, which a job holds as long as its CPU slot."""
+    """One of a client's slots in the workers of all hosts. A job releases it with its CPU slot."""
 
     def acquire(self) -> None:
         """Wait a few seconds for the slot."""
@@ -55,8 +55,8 @@ _lock = threading.Lock()
 
 @contextmanager
 def hold(client_id: int | None, queue: str, worker: WorkerSlot | None = None) -> Iterator[None]:
-    """Wait up to five seconds for the client's CPU slot in a queue, and then for the slot in a
-    worker; hold both until the block ends or calls `release`.
+    """Wait up to five seconds for the client's CPU slot in a queue, and then for the worker slot;
+    hold both until the block ends or calls `release`.
 
     Call it before anything in the database is locked. The platform's own jobs (None) do not wait.
     """
@@ -79,8 +79,8 @@ def hold(client_id: int | None, queue: str, worker: WorkerSlot | None = None) ->
 def release() -> None:
     """Release the slots of the running job, which is about to wait for another server.
 
-    The job continues without a slot afterwards: if it waited for one, it might hold locks for which
-    the job that has the slot is waiting.
+    Afterwards, the job continues without a slot. Waiting for one could deadlock: the job might
+    hold a database lock that the slot's new holder is waiting for.
     """
     held = _current.get()
     if held is not None:

@@ -1,5 +1,5 @@
 """Checks, when a process starts, that FIELD_KEYS has every key that may have encrypted a secret.
-Otherwise new secrets would be encrypted with a wrong key before anyone notices."""
+Without this check, a process could encrypt new secrets with a wrong key before anyone noticed."""
 
 import logging
 import threading
@@ -44,10 +44,10 @@ class KeysMissing(KeysUnusable):
 
 
 def require() -> None:
-    """End this process with a one-line message if it lacks a key.
+    """End this process with a one-line message if its keys cannot be used.
 
-    If the database is down, the check runs in a thread as soon as it is available. Until then, no
-    secret can be stored.
+    If the database is down, a thread retries the check every two seconds. No secret can be stored
+    while the database is down.
     """
     if not _is_checked():
         threading.Thread(target=_require_later, name="key check", daemon=True).start()
@@ -75,7 +75,7 @@ def _is_checked() -> bool:
 def check(alias: str) -> None:
     """Raise KeysUnusable if this process lacks a key in use; record its newest key as in use.
 
-    The first run records all keys of this process, provided that they decrypt what is stored.
+    The first run records all keys of this process, if `_can_decrypt_stored` shows that they fit.
     """
     used = find_used(alias)
     if used is None or _own_fingerprints()[0] in used:
@@ -83,7 +83,7 @@ def check(alias: str) -> None:
     try:
         with transaction.atomic(using=alias):
             with connections[alias].cursor() as cursor:
-                # If two processes with different keys run the first check at once, one is refused.
+                # One process at a time: two with different keys must not both pass a first check.
                 cursor.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
             used = find_used(alias) or set()
             if not used and not _can_decrypt_stored(alias):
@@ -120,8 +120,8 @@ def _own_fingerprints() -> list[str]:
 
 
 def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
-    """Every model with encrypted fields, and the fields. A test asserts that no other code encrypts
-    values."""
+    """Every model with encrypted fields, and the fields. A test asserts that only their values
+    are encrypted."""
     for model in apps.get_models():
         fields = [f for f in model._meta.local_concrete_fields if isinstance(f, EncryptedTextField)]
         if fields:
@@ -129,8 +129,8 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
 
 
 def _can_decrypt_stored(alias: str) -> bool:
-    """Whether the keys decrypt at least one value in the newest rows of all tables, or no value
-    exists. A value that became unreadable long ago must not prevent a start."""
+    """Whether the keys decrypt at least one value in the newest row of any table; also true if
+    there are no values. A value that became unreadable long ago must not prevent a start."""
     decrypted = failed = 0
     for model, fields in encrypted_columns():
         for row in model._base_manager.using(alias).order_by("-pk")[:1]:

@@ -1,4 +1,4 @@
-"""The jobs of reports."""
+"""Background jobs for reports."""
 
 from chatplatform.jobs import Queue, job, periodic
 from reports.services import exports, message_counts
@@ -29,5 +29,5 @@ def clean_up() -> None:
 
 @periodic("reports.keep_figures")
 def keep_figures() -> None:
-    """Update the stored figures of conversations' messages, which reports use."""
+    """Update the message figures of each conversation that are stored for reports."""
     message_counts.update()

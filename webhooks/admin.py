@@ -129,7 +129,7 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its page, without those about a chat's messages."""
+        """The latest events for a row's page, except those about a chat's messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = event_history.about(client_id, noun, row_id)[:MAX_ENTRIES] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
@@ -317,8 +317,8 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
-        """The endpoint's latest failed attempt, if any. Searches deliveries that wait for a retry,
-        too, since the shown ones may not have been tried yet."""
+        """The endpoint's latest failed attempt, if any. Also searches deliveries that wait for a
+        retry, since the shown ones may not have been tried yet."""
         tried = [entry for item, *_ in shown for entry in item.log.all()]
         failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
@@ -399,7 +399,7 @@ def _shown(item: Delivery) -> Shown:
 
 
 def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
-    """Deliveries grouped by the day of their creation, in the reader's time zone."""
+    """Deliveries grouped by the day of their creation, in the current time zone."""
     days: dict[date, list[Shown]] = {}
     for entry in shown:
         days.setdefault(timezone.localdate(entry[0].created_at), []).append(entry)

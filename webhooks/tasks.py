@@ -1,4 +1,4 @@
-"""The jobs of webhooks. The dispatcher, which sends the deliveries, runs in the same worker."""
+"""Background jobs for webhooks. The dispatcher, which sends deliveries, runs in the same worker."""
 
 from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
@@ -9,7 +9,7 @@ from webhooks.services import announce, deliveries, events, feed_order
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce that a client's credits are running low, and mail the client.
+    """Announce that a client's credits are running low, and email the client.
 
     `identity` enqueues this job because it must not import `webhooks`.
     """
@@ -30,7 +30,7 @@ def replay_range(
 
 @job("webhooks.give_up", queue=Queue.WEBHOOK)
 def give_up(*, config_id: str) -> None:
-    """Give up the waiting deliveries of an endpoint that was switched off."""
+    """Give up on the waiting deliveries of an endpoint that was switched off."""
     deliveries.give_up(config_id)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-# More than the longest extracted text takes as JSON.
+# Enough for the longest extracted text as JSON.
 MAX_OUTPUT_BYTES = 16 * 2**20
 _PROJECT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,8 @@ from identity.models import TenantModel, User
 
 
 class Prompt(TenantModel):
-    """One version of a bot's instructions. A new version becomes current unless it is held back."""
+    """One version of a bot's instructions. A new version becomes current at once, unless
+    `publish_gate` holds it back until a golden run has tested it."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
     version = models.PositiveIntegerField()

@@ -86,8 +86,8 @@ class WebUrlDto(Schema):
         "",
         min_length=1,
         max_length=2_000,
-        description="Public http or https URL of a web page or a sitemap; stored without fragment"
-        " and tracking parameters.",
+        description="Public http or https URL of a web page or a sitemap; stored without its"
+        " fragment and tracking parameters.",
         examples=["https://shop.example/help"],
         json_schema_extra=without_default,
     )
@@ -96,7 +96,7 @@ class WebUrlDto(Schema):
         ge=0,
         le=3,
         description="How many links away from `url` the crawl goes, 0..3; it stays on the same"
-        " host.",
+        " host, with or without `www.`.",
     )
     refresh_hours: int | None = Field(
         None,
@@ -108,7 +108,8 @@ class WebUrlDto(Schema):
         "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."
     )
     progress: int | None = read_only(
-        "Progress, 0..100: up to 50 while pages are fetched, then while they are trained."
+        "Progress in percent: 0..49 while pages are fetched, 50..99 while they are trained, then"
+        " 100."
     )
     error: WebUrlError | None = read_only("Why the latest crawl failed; else null.")
     page_count: int | None = read_only("How many pages the latest crawl stored.")

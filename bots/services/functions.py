@@ -29,8 +29,8 @@ def describe(bot: Bot) -> FunctionCallingConfigDTO:
 
 
 def usable(bot: Bot) -> QuerySet[Function]:
-    """The functions that the bot may call: those that the client defined, and the unchanged tools
-    of enabled MCP servers."""
+    """The functions that the bot may call: those that the client defined, and the tools of enabled
+    MCP servers, except tools that have changed since they were allowed."""
     rows = Function.objects.filter(bot=bot, needs_review=False).select_related("mcp_server")
     return rows.filter(Q(mcp_server=None) | Q(mcp_server__is_enabled=True)).order_by("position")
 

@@ -1,4 +1,4 @@
-"""List a bot's messages on a channel, and send agents' messages."""
+"""Lists the messages of a bot's chats on a channel, and sends agents' messages."""
 
 from typing import Any
 
@@ -21,7 +21,8 @@ from identity.models import User
 
 
 def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> dict[str, Any]:
-    """One page of a bot's messages on a channel, with one customer or with all, newest first."""
+    """One page of the messages in a bot's chats on a channel, newest first. With `recipient_id`,
+    only the chats with that customer."""
     rows = channel_updates.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is not None:
         rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
@@ -42,7 +43,8 @@ def send(
     `request_id` identifies a repeated request; the body's `client_message_id` takes precedence.
 
     The same rules as at the desk apply. A chat that no agent has is assigned to the sender. 409 if
-    another agent has it, if it has ended, or if the reply window is over and no `tag` is given.
+    another agent has it and the sender is not an admin, if it has ended, or if the reply window has
+    closed and no `tag` is given.
     """
     if body.tag is not None and body.tag not in provider.tags:
         known = ", ".join(sorted(provider.tags)) or "none"
@@ -84,7 +86,7 @@ def _current_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
 
 
 def _has_id(recipient_id: str, identity: str) -> Q:
-    """A filter for the customer who has this id, as the first or as the second id."""
+    """A filter for the customer whose `provider_user_id` or `alternate_user_id` this is."""
     own_id = recipient_id.removeprefix("+")
     return Q(**{f"{identity}provider_user_id": own_id}) | Q(
         **{f"{identity}alternate_user_id": own_id}

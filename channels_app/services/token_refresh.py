@@ -72,7 +72,7 @@ def refresh(connection: ChannelConnection) -> bool:
                 is_spent = bool(row.refresh_token) or error.kind == Kind.TOKEN
                 if error.kind in {Kind.TEMPORARY, Kind.RATE} or not is_spent:
                     raise
-                # The refresh token may be used up, even if the response was lost.
+                # The refusal is final, and the refresh token may be used up.
                 connections.mark_expired(row, error.reason)
                 return False
             row = _store(row, tokens)

@@ -1,8 +1,8 @@
-"""CORS (Fetch standard, 3.2): which web pages may read the responses to a public key's requests.
+"""CORS (Fetch standard, 3.2): which web pages may read responses to requests with a public API key.
 
 A preflight carries no key, so it is granted if any bot allows the origin. The request itself is
 granted only if the bot of its key allows the origin. `*` and credentials are never granted: the
-key is sent in a separate header, and the API ignores cookies.
+key is sent in the header API-KEY, and the API ignores cookies.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _HEADERS = (
     " X-Request-ID"
 )
 _EXPOSED = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID"
-# How long a browser may cache a preflight; two hours is the longest that all browsers accept.
+# How long a browser may cache a preflight: two hours, the limit of Chrome. Safari's is ten minutes.
 _MAX_AGE_SECONDS = "7200"
 
 

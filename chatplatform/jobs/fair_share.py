@@ -35,8 +35,8 @@ SELECT EXISTS (SELECT {_RUNNABLE} AND (j.client_id <> %(client)s OR j.priority <
 def run_next(job_id: int) -> bool:
     """Run the next fair job in the queue of `job_id`; False if none can run.
 
-    The client that was served longest ago comes next, with its job of the lowest `priority`. So
-    each message runs one job, but often not the job whose id it carries.
+    The client that was served longest ago comes next, with its most urgent job: the one with the
+    lowest `priority`. So each broker message runs one job, but often not the one that it names.
     """
     name = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
     if name is None or name not in declared:
@@ -55,7 +55,8 @@ def run_next(job_id: int) -> bool:
 
 
 def should_yield(queue: str, *, client_id: int, priority: int) -> bool:
-    """Whether another client's job is waiting, or a job of this client with a lower `priority`.
+    """Whether another client's job is waiting, or a job of this client that is more urgent: one
+    with a lower `priority`.
 
     A long job checks this from time to time; if true, it enqueues the remaining work as a new job
     and ends.

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 class Scheduler(PersistentScheduler):
     """Writes the heartbeat in the loop that sends periodic tasks, so that both stop together."""
 
-    max_interval = int(heartbeat.EVERY_SECONDS)  # seconds between two ticks
+    max_interval = int(heartbeat.EVERY_SECONDS)  # seconds between ticks, at most
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

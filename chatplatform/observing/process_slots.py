@@ -1,5 +1,5 @@
-"""Slots: the numbers under which the processes of a group store their counts. A process locks a
-slot while it runs; a later process takes over the slot and continues its counts."""
+"""Slots: the numbers under which processes that share a metrics folder store their metrics. A
+process locks a slot while it runs; a later process takes over the slot and continues its counts."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The schemas of previews, in which the team tries a bot."""
+"""The schemas of previews, in which the team tries out a bot."""
 
 import uuid
 from typing import Any, Literal
@@ -66,7 +66,8 @@ class GeneratedChat(Schema):
         description="The conversation that the reply is in; continue a preview with this id.",
     )
     message: Message | None = Field(
-        description="The reply, or the message that announces a handover; null while pending."
+        description="The reply, or the message that announces a handover; null if there is no such"
+        " message."
     )
     status: TurnStatus = Field(
         description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
@@ -82,7 +83,9 @@ class GeneratedChat(Schema):
         description="The engine that replied: `extractive` (quotes content) or `openai_compatible`"
         " (a language model); null if none did."
     )
-    model: str | None = Field(description="The model that wrote the reply; null if none did.")
+    model: str | None = Field(
+        description="The model that wrote the reply, or `extractive`; null if no engine replied."
+    )
     citations: list[Citation] = Field(description="The passages that support the reply.")
 
     @classmethod

@@ -25,8 +25,8 @@ class PortableTag(Schema):
     source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
     confidence: float | None = Field(
         None,
-        description="If AI added the tag: how well it fits, 0..1, which is not a probability."
-        " Otherwise null.",
+        description="If AI added the tag: how well it fits, 0..1 (not a probability). Otherwise"
+        " null.",
     )
     created_at: Moment = Field(description="When the tag was added.")
 
@@ -75,8 +75,8 @@ class ConversationEntity(Conversation):
         description="How many of the customer's messages no agent has read."
     )
     message_count: Counter = Field(
-        description="How many messages the conversation has. An import ignores this and counts the"
-        " messages itself."
+        description="The number of messages, without internal notes and the welcome. An import"
+        " ignores this and counts the messages itself."
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
@@ -86,7 +86,9 @@ class ConversationEntity(Conversation):
         "",
         description="The system that the conversation comes from, as given to the messaging API.",
     )
-    group_id: str = Field("", description="Your own id for the conversation's group.")
+    group_id: str = Field(
+        "", description="Your own id for a group that the conversation belongs to."
+    )
     requester: Identity | None = Field(
         None, description="The customer, with the id given to the messaging API."
     )
@@ -194,8 +196,8 @@ class ExportPage(ListPage[Item], Generic[Item]):
 
     resume_cursor: str | None = Field(
         None,
-        description="Points after the last row of this page, even if this is the last page; a later"
-        " request with it returns the rows added since. Null if there are no rows yet.",
+        description="A cursor to the rows after this page, also on the last page: a later request"
+        " with it returns the rows added since. Null if there are no rows yet.",
     )
 
 

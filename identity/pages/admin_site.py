@@ -64,7 +64,7 @@ DESK_POLICY = (
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 
-# The views of the Settings pages, as import paths, since some are in higher apps.
+# The views of the Settings pages, as import paths, since `identity` must not import some of them.
 SETTINGS_PAGES = {
     "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
@@ -211,8 +211,8 @@ class Site(UnfoldAdminSite):
         return never_cache(csrf_protect(wrapped))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Wrap a view that needs a sign-in. Platform staff without a required second factor are
-        redirected to its set-up. During an impersonation, writes, the views of a person's own
+        """Wrap a view that needs a sign-in. Platform staff who lack a required second factor are
+        redirected to set it up. During an impersonation, writes, the views of a person's own
         account and tokens for the desk are refused. For people of a frozen client, everything is
         refused."""
         admin_view = super().admin_view(view, cacheable)
@@ -305,7 +305,7 @@ class Site(UnfoldAdminSite):
 
     def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
         """Record the export of a list in the audit log of each client that owns some of the rows.
-        `rows` maps the clients' ids to numbers of rows."""
+        `rows` maps each client's id to its number of rows."""
         user = viewer(request)
         # An export without rows is recorded too.
         for client_id, count in (rows or {user.client_id: 0}).items():

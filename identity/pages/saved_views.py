@@ -1,4 +1,4 @@
-"""The views that save and delete a saved view of a list. Both redirect to the list."""
+"""Saves and deletes people's saved views of lists, then redirects to the list."""
 
 from django import forms
 from django.apps import apps

@@ -40,9 +40,9 @@ _ROLE_MAY_CHANGE_LOG = Warning(
 
 
 def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
-    """Yield a sentence for each event of a client that was changed, deleted or inserted according
-    to the hash chain, and for each anchor that differs from its seal. If `client_id` is None, all
-    chains are checked. Call this in a transaction."""
+    """Yield a sentence for each event that the hash chain shows to be changed, deleted or inserted,
+    and for each anchor that differs from its seal. Checks one client's chain, or all chains if
+    `client_id` is None. Call this in a transaction."""
     with connections[using].cursor() as cursor:
         # Checking millions of rows may take longer than the statement timeout.
         cursor.execute("SET LOCAL statement_timeout = 0")
@@ -82,7 +82,7 @@ def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
 
 def check_role(databases: Any = None, **_: Any) -> list[CheckMessage]:
     """A system check that warns if the application's database role may change the audit log. It
-    runs only with `check --database default`."""
+    runs only in commands that check the database `default`, such as `check --database default`."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:

@@ -59,7 +59,7 @@ def label(name: str) -> str:
 
 
 def unit_of(name: str) -> str:
-    """The unit of a metric: `seconds`, `credits`, `stars`, `share`, or empty for a count."""
+    """The unit of a metric: `seconds`, `credits`, `stars`, `share`, or empty for all others."""
     if name.startswith(_IN_SECONDS):
         return "seconds"
     return "share" if name.endswith("_share") else _UNITS.get(name, "")

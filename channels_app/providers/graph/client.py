@@ -24,7 +24,7 @@ _HIGH_USAGE, _SHORT_PAUSE = 90, timedelta(seconds=10)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned, and how long to make no further calls for the account."""
+    """What a call returned, and how long to wait before the next call for the account."""
 
     body: dict[str, Any]
     pause: timedelta | None
@@ -45,7 +45,8 @@ class GraphApp:
     retries: Mapping[int, int] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:
-        """The setting `<CHANNEL>_<name>`; raises a 503 `channel_not_configured` if it is empty."""
+        """The setting `<CHANNEL>_<name>`, or `<prefix>_<name>` if there is a prefix; raises a 503
+        `channel_not_configured` if it is empty."""
         return http.setting(f"{self.prefix or self.channel.upper()}_{name}")
 
     def call(

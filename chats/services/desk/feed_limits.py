@@ -14,7 +14,7 @@ from identity.models import User
 # A person opens one feed in each browser window. The client's limit is enough for a hundred people
 # with ten feeds each, and it grows with the client's rate limits.
 MAX_PER_PERSON, MAX_PER_CLIENT = 10, 1_000
-# How long a slot outlasts the time at which its feed's next check is due.
+# A slot expires this many seconds after its feed's next check is due.
 _SPARE_SECONDS = 30
 # Renews a slot, or acquires it if no set is full. Returns 1 on success, 0 if a set is full. KEYS:
 # sets of slots, scored by the second at which each expires. ARGV: the slot, its lifetime in
@@ -44,7 +44,7 @@ class TooManyFeeds(ApiError):
 
 
 class FeedSlot:
-    """A slot that an open live feed occupies in both limits."""
+    """The slot of an open live feed. It counts towards both limits."""
 
     def __init__(self, user: User) -> None:
         assert user.client
@@ -61,7 +61,7 @@ class FeedSlot:
             raise TooManyFeeds
 
     def renew(self) -> bool:
-        """Renew the slot until after the next check of the feed. False if it has expired and no
+        """Renew the slot, so that it outlasts the feed's next check. False if it has expired and no
         other slot is free."""
         seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 

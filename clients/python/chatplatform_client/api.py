@@ -216,21 +216,21 @@ class Client(Core):
     def remove_sign_in_provider(
         self
     ) -> None:
-        """Remove the provider and the links to people's accounts there."""
+        """Remove the provider, and forget who has which account there."""
         result: None = self.call("DELETE", "/identity/sign-in-provider", {}, {})
         return result
 
     def get_sign_in_provider(
         self
     ) -> types.SignInProviderDto:
-        """Get the OpenID provider at which your people sign in; 404 if your company has none."""
+        """Get your company's OpenID provider; 404 if it has none."""
         result: types.SignInProviderDto = self.call("GET", "/identity/sign-in-provider", {}, {})
         return result
 
     def set_sign_in_provider(
         self, body: types.SignInProviderInput
     ) -> types.SignInProviderDto:
-        """Set or change the OpenID provider at which your people sign in to the site."""
+        """Set or change your company's OpenID provider for signing in to the site."""
         result: types.SignInProviderDto = self.call("PUT", "/identity/sign-in-provider", {}, {}, body=body)
         return result
 

@@ -119,15 +119,15 @@ export class Client extends Core {
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove the provider and the links to people's accounts there. */
+  /** Remove the provider, and forget who has which account there. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
-  /** Get the OpenID provider at which your people sign in; 404 if your company has none. */
+  /** Get your company's OpenID provider; 404 if it has none. */
   getSignInProvider(): Promise<types.SignInProviderDto> {
     return this.call("GET", `/identity/sign-in-provider`);
   }
-  /** Set or change the OpenID provider at which your people sign in to the site. */
+  /** Set or change your company's OpenID provider for signing in to the site. */
   setSignInProvider(body: types.SignInProviderInput): Promise<types.SignInProviderDto> {
     return this.call("PUT", `/identity/sign-in-provider`, { body });
   }
