@@ -17,6 +17,7 @@ from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
 from chats.services.desk import inbox
+from chats.shapes.content import with_name
 from chats.shapes.message import Message as MessageShape
 
 # The maximum number of messages in a part.
@@ -82,7 +83,10 @@ def _message(chat: Conversation, row: Message) -> Line:
     name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic message")}.get(
         row.sender_type, gettext("Agent")
     )
-    return Line("message", row.created_at, row=row, message=MessageShape.from_row(row), name=name)
+    message = MessageShape.from_row(row)
+    for part in message["content"]:
+        part["label"] = with_name(part)
+    return Line("message", row.created_at, row=row, message=message, name=name)
 
 
 def _steps(chat: Conversation) -> Iterator[Line]:

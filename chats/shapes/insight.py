@@ -22,7 +22,8 @@ from chatplatform.api.shapes import (
     read_only,
 )
 from chats import models
-from chats.shapes.message import Citation, MessageText, Sentiment
+from chats.shapes.content import Citation
+from chats.shapes.message import MessageText, Sentiment
 
 # The maximum number of tags per conversation.
 MAX_TAGS = 20

@@ -25,7 +25,7 @@ from chats.services.reply.decide import (
     InfoFacts,
     ShortReply,
 )
-from chats.shapes.message import FILE_TYPES
+from chats.shapes.content import FILE_TYPES, kind_of, text_of
 from identity.services import time_zones
 
 # The maximum number of times that a field is asked for.
@@ -80,9 +80,7 @@ def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
 def _text_of(message: Message) -> str:
     if message.metadata.get("no_words"):
         return ""
-    return messages.text_of(
-        [piece for piece in message.content if piece["type"] != "location"]
-    ).strip()
+    return text_of(part for part in message.content if kind_of(part).has_own_words).strip()
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
@@ -97,7 +95,7 @@ def _textless_kind(burst: Sequence[Message]) -> Literal["files", "lines", "no_re
     """What the messages contain if they have no text (see `Facts.textless_kind`)."""
     if all(channel_context.needs_no_reply(row.metadata) for row in burst):
         return "no_reply_needed"
-    has_files = any(piece["type"] in FILE_TYPES for row in burst for piece in row.content)
+    has_files = any(part["type"] in FILE_TYPES for row in burst for part in row.content)
     return "files" if has_files else "lines"
 
 

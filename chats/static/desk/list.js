@@ -3,6 +3,7 @@
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
 import { language, t, tn } from "../common/i18n.js";
+import { excerptOf } from "../common/message_text.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
@@ -207,7 +208,7 @@ function when(chat, today) {
   return written(moment, { day: "numeric", month: "short" });
 }
 
-const textOf = (message) => message.content.map((piece) => piece.text || piece.file_name || "").join(" ").replace(/\s+/g, " ").trim();
+const textOf = (message) => excerptOf(message).replace(/\s+/g, " ").trim();
 
 /** The last message, with its sender unless that is the customer. */
 function lastLine(state, { last_message: last }) {
