@@ -56,9 +56,8 @@ from chats.services.core import (
 )
 from chats.services.core.channel_context import Line
 from chats.services.reply import incoming
-from chats.shapes.content import MessageContent
 from chats.shapes.insight import ChatFeedBackDto
-from chats.shapes.message import ConvMessage
+from chats.shapes.message import ConvMessage, MessageContent
 from chats.shapes.people import CustomerInfo, Location
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from channels_app.services import provider_error_policy
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.services.core import attachments
-from chats.shapes.content import MessageContent
+from chats.shapes.message import MessageContent
 
 log = logging.getLogger(__name__)
 # The number of attempts to download a file from its provider, and the wait between them.

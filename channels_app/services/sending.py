@@ -32,7 +32,7 @@ from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
 from chats.services.core import channel_updates, enqueue_translations, message_status
-from chats.shapes.content import FILE_TYPES, channel_text
+from chats.shapes.content import FILE_TYPES, KINDS
 
 log = logging.getLogger(__name__)
 # The waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
@@ -293,38 +293,43 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def _part(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
-    """A part of the content for the provider; None if it has nothing to send."""
     choices = [Choice(option["label"], option["value"]) for option in stored.get("options") or []]
-    part = Part(text=channel_text(stored), choices=choices)
+    text = stored.get("text") or ""
     match stored["type"]:
         case "template" if template := stored.get("template"):
             # The text is not sent, because the provider has the template's text.
             sent = OutgoingTemplate(template["name"], template["language"], stored["components"])
             header = _file(stored | {"type": stored.get("header_file")}, files)
-            return Part(text=part.text, template=sent, file=header)
-        case "location":
-            part = replace(part, place=_place(stored), choices=())
+            return Part(text=text, template=sent, file=header.file if header else None)
+        case "location" if place := _place(stored["location"], text):
+            return place
         case type_ if type_ in FILE_TYPES:
-            file = _file(stored, files)
-            return Part(text=part.text, file=file) if file else None
-    return part if part.text or part.choices else None
+            return _file(stored, files)
+    text = "\n".join(filter(None, [text, KINDS[stored["type"]].label(stored)]))
+    return Part(text=text, choices=choices) if text or choices else None
 
 
-def _place(stored: dict[str, Any]) -> Place | None:
-    latitude, longitude = (stored["location"].get(name) for name in ("latitude", "longitude"))
+def _place(place: dict[str, Any], text: str) -> Part | None:
+    latitude, longitude = place.get("latitude"), place.get("longitude")
     if latitude is None or longitude is None:
         return None
-    return Place(latitude, longitude, stored.get("text") or "")
+    link = f"https://maps.google.com/?q={latitude},{longitude}"
+    shown = "\n".join(filter(None, [text, link]))
+    return Part(text=shown, place=Place(latitude, longitude, text))
 
 
-def _file(stored: dict[str, Any], files: dict[str, Attachment]) -> OutgoingFile | None:
+def _file(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
     row = files.get(stored.get("attachment_id") or "")
     if row:
         name = row.file.name or ""
-        return OutgoingFile(
+        file = OutgoingFile(
             kind=stored["type"], file_name=row.file_name, mime_type=row.mime_type,
             size_bytes=row.size_bytes, open=lambda: default_storage.open(name),
         )  # fmt: skip
-    if url := stored.get("url"):
-        return OutgoingFile(kind=stored["type"], url=url, file_name=stored.get("file_name") or "")
-    return None
+    elif stored.get("url"):
+        file = OutgoingFile(
+            kind=stored["type"], url=stored["url"], file_name=stored.get("file_name") or ""
+        )
+    else:
+        return None
+    return Part(file=file, text=stored.get("text") or "")

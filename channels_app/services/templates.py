@@ -17,7 +17,7 @@ from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Attachment, Conversation, Message, OptOut
 from chats.services.core import agent_messages, attachments, customers, lifecycle
-from chats.shapes.content import MessageContent
+from chats.shapes.message import MessageContent
 from identity.models import User
 
 # An international phone number, in digits only.

@@ -10,7 +10,7 @@ from channels_app import models
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import InRequest, Moment, Shape, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
-from chats.shapes.content import MessageContent
+from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
 from identity.models import ChannelAccessToken
 

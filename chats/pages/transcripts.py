@@ -17,7 +17,7 @@ from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
 from chats.services.desk import inbox
-from chats.shapes.content import with_name
+from chats.shapes.content import KINDS
 from chats.shapes.message import Message as MessageShape
 
 # The maximum number of messages in a part.
@@ -85,7 +85,7 @@ def _message(chat: Conversation, row: Message) -> Line:
     )
     message = MessageShape.from_row(row)
     for part in message["content"]:
-        part["label"] = with_name(part)
+        part["label"] = KINDS[part["type"]].label(part)
     return Line("message", row.created_at, row=row, message=message, name=name)
 
 

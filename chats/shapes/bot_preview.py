@@ -6,9 +6,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from chatplatform.api.shapes import Language, Shape, Text
-from chats.shapes.content import Citation
 from chats.shapes.insight import MAX_SUMMARISED_CHARS
-from chats.shapes.message import Message, TurnStatus
+from chats.shapes.message import Citation, Message, TurnStatus
 
 MAX_MESSAGES = 50
 

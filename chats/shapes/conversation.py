@@ -259,9 +259,7 @@ class TranscriptLine(Shape):
     name: str = Field(description="The sender's name at the time; may be empty.")
     text: str = Field(description="The text; empty if the message has none.")
     options: list[str] = Field(description="The choices that the message offered.")
-    files: list[str] = Field(
-        description="The names of the files, or their types; where locations are."
-    )
+    files: list[str] = Field(description="The names or types of files; where locations are.")
     created_at: Moment = Field(description="When the message was sent.")
 
 

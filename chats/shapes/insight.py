@@ -22,8 +22,7 @@ from chatplatform.api.shapes import (
     read_only,
 )
 from chats import models
-from chats.shapes.content import Citation
-from chats.shapes.message import MessageText, Sentiment
+from chats.shapes.message import Citation, MessageText, Sentiment
 
 # The maximum number of tags per conversation.
 MAX_TAGS = 20

@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 from bots.shapes.content import Upload
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
+    MAX_ID,
+    MAX_NUMBER,
     FreeObject,
     Language,
     Moment,
@@ -15,10 +17,11 @@ from chatplatform.api.shapes import (
     Text,
     example,
     iso,
+    read_only,
 )
 from chats import models
-from chats.shapes.content import Citation, MessageContent, as_shown
-from chats.shapes.people import OwnId
+from chats.shapes.content import FILE_TYPES, KINDS, ContentType
+from chats.shapes.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
 TurnStatus = Annotated[
@@ -65,6 +68,123 @@ class Sender(Shape):
 
 class Recipient(Sender):
     """Who a message is for."""
+
+
+class Citation(Shape):
+    """A passage that supports an answer."""
+
+    document_id: int = Field(
+        ge=0,
+        le=MAX_ID,
+        description="The id of the document that contains the passage.",
+    )
+    title: Text = Field(description="The document's title.", max_length=500)
+    url: Text | None = Field(
+        None, description="The document's URL; null if it has none.", max_length=2000
+    )
+    page: int | None = Field(
+        None,
+        ge=0,
+        le=2**31 - 1,
+        description="The page in the document, from 1; null if it has no pages.",
+    )
+    quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
+    section: Text | None = Field(
+        None, description="The heading above the passage; null if there is none.", max_length=1000
+    )
+    number: int | None = Field(
+        None,
+        ge=1,
+        le=9999,
+        description="The number with which the answer's text cites it, such as `[2]`; null if the"
+        " text cites nothing.",
+    )
+
+
+class MessageOption(Shape):
+    """A choice that a message offers."""
+
+    label: Text = Field(description="The label that the customer sees.", max_length=200)
+    value: Text = Field(
+        description="The text that is sent as the customer's message if they choose this option.",
+        max_length=500,
+    )
+
+
+class SentTemplate(Shape):
+    """An approved template of a channel, with the values it was sent with."""
+
+    name: str = Field(description="The template's name at the provider.")
+    language: str = Field(description="The template's language code at the provider.")
+    values: list[str] = Field(description="The values of the template's variables, in order.")
+
+
+class MessageContent(Shape):
+    """One part of a message."""
+
+    type: ContentType = Field(
+        description="The kind of part, which decides where its content is. `text`: in `text`."
+        " `image`, `file`, `audio`, `video`: in `url`. `location`: in `location`. `template`: an"
+        " approved template of the channel, in `template`. `feedback`: the platform's request for"
+        " a rating, in `text` and `options`.",
+        examples=["text"],
+    )
+    text: Text | None = Field(None, description="The plain text.", max_length=8000)
+    url: Text | None = Field(
+        None,
+        max_length=2000,
+        pattern=r"^(https?://|/)[^\s]+$",
+        description="The file's URL. For a file that the platform stores, a signed link on this"
+        " host, valid for a day; read the message again for a new one. A link from the sender is"
+        " passed on unchanged, and the platform never fetches it.",
+    )
+    file_name: Text | None = Field(
+        None, description="The file's name, as the sender called it.", max_length=255
+    )
+    mime_type: Text | None = Field(
+        None,
+        description="The media type; for a file that the platform stores, detected from its bytes.",
+        max_length=120,
+    )
+    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
+    error: Text | None = Field(
+        None,
+        description="Why a file from a messaging channel could not be stored; null otherwise.",
+        max_length=300,
+    )
+    location: Location | None = Field(None, description="The location, if `type` is `location`.")
+    options: list[MessageOption] | None = Field(
+        None, description="Choices for the customer, at most 20.", max_length=20
+    )
+    citations: list[Citation] | None = Field(
+        None, description="The passages that support this part, at most 20.", max_length=20
+    )
+    template: SentTemplate | None = read_only("The approved template; `text` contains its text.")
+    transcript: Text | None = read_only(
+        "The text of a customer's voice note, if a model has transcribed it. It may come later,"
+        " with the event `message.updated`.",
+        max_length=8000,
+    )
+
+    @model_validator(mode="after")
+    def _has_content_of_its_type(self) -> "MessageContent":
+        needs = KINDS[self.type].needs
+        if needs and all(getattr(self, key) is None for key in needs):
+            noun = "file" if self.type in FILE_TYPES else self.type
+            raise ValueError(f"a {noun} needs its {needs[0]}")
+        return self
+
+
+_PART_KEYS = tuple(MessageContent.model_fields)
+
+
+def _part(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored part with every key of `MessageContent`, and with a new link to a stored file."""
+    attachment_id = stored.get("attachment_id")
+    part = {name: stored.get(name) for name in _PART_KEYS}
+    if attachment_id:
+        part["url"] = models.Attachment.signed_url(attachment_id)
+    return part
 
 
 class Message(Shape):
@@ -155,7 +275,7 @@ class Message(Shape):
             "seq": row.seq,
             "sender": {"type": row.sender_type, "id": row.sender_id, "name": row.sender_name},
             "recipient": row.recipient,
-            "content": [as_shown(part) for part in row.content],
+            "content": [_part(part) for part in row.content],
             "status": row.status,
             "error": row.error,
             "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,

@@ -9,11 +9,10 @@ from pydantic import BeforeValidator, Field, model_validator
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
-from chats.shapes.content import MessageContent
 from chats.shapes.conversation import ConversationStatus
 from chats.shapes.data_exchange import MessageEntity
 from chats.shapes.insight import TagNames
-from chats.shapes.message import ClientMessageId, MessageText, Recipient, Sender
+from chats.shapes.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
 from chats.shapes.people import Identity, Location, OwnId
 
 # A query parameter that is given once arrives as a string.

@@ -9,9 +9,9 @@ from pydantic import Field
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Moment, Shape, example
 from chats import models
-from chats.shapes.content import Citation, MessageContent, preview
+from chats.shapes.content import preview
 from chats.shapes.conversation import AssignTypeEnum, ConversationStatus
-from chats.shapes.message import TurnStatus
+from chats.shapes.message import Citation, MessageContent, TurnStatus
 from chats.shapes.people import IdentitySignature, OwnId
 from identity.models import User
 from identity.services import visitor_tokens

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chats.models import Attachment, Message
 from chats.services.core import fast_sql, row_json
 from chats.shapes import message as message_shapes
-from chats.shapes.content import ContentType, MessageContent
+from chats.shapes.content import ContentType
 from chats.shapes.visitor import VisitorMessage
 from chats.testing import visit
 from identity.auth import Principal
@@ -37,7 +37,9 @@ OBJECTS = st.fixed_dictionaries({"name": QUOTED})
 PARTS = st.fixed_dictionaries(
     {"type": st.sampled_from(get_args(ContentType))},
     # Without a strategy of its own, a new key is an object.
-    optional=dict.fromkeys(MessageContent.model_fields.keys() - {"type"}, st.none() | OBJECTS)
+    optional=dict.fromkeys(
+        message_shapes.MessageContent.model_fields.keys() - {"type"}, st.none() | OBJECTS
+    )
     | {
         "text": st.none() | QUOTED,
         "url": st.just("https://shop.example/a b"),

@@ -1,7 +1,4 @@
-/**
- * What desk and widget show of a message: its parts in words, and texts with links.
- * Visitors' text is shown as they typed it; ours may have marks.
- */
+/** What desk and widget show of messages. Visitors' text is shown as they typed it; ours may have marks. */
 import { html } from "./html.js";
 import { t } from "./i18n.js";
 import { blocks, linked, marked } from "./rich_text.js";
@@ -19,7 +16,7 @@ export const lineOf = (part) => LINES[part.type]?.(part);
 export const wordsOf = (part) => part.text || part.file_name || lineOf(part);
 
 /** A message in one line. */
-export const excerptOf = ({ content }) => content.map(wordsOf).filter(Boolean).join(" ");
+export const excerptOf = ({ content }) => content.map(wordsOf).join(" ").replace(/\s+/g, " ").trim();
 
 const CITED = /\s*\[(\d{1,4}(?:, ?\d{1,4})*)\]/g;
 

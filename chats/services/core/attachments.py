@@ -24,7 +24,8 @@ from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.services.core import customers
-from chats.shapes.content import FILE_TYPES, MessageContent
+from chats.shapes.content import FILE_TYPES
+from chats.shapes.message import MessageContent
 from identity.auth import Principal
 
 log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class StoredFile:
         """The file as a part of a message's content."""
         family = self.mime_type.partition("/")[0]
         return {
-            "type": family if family in {"image", "audio", "video"} else "file",
+            "type": family if family in FILE_TYPES else "file",
             "attachment_id": str(self.id),
             "file_name": self.file_name,
             "mime_type": self.mime_type,

@@ -22,8 +22,7 @@ from chats.services.core import (
     messages,
 )
 from chats.services.core.attachments import StoredFile
-from chats.shapes.content import MessageContent
-from chats.shapes.message import ConvMessage
+from chats.shapes.message import ConvMessage, MessageContent
 from identity.models import Client
 
 

@@ -208,10 +208,8 @@ def _content(source: Json) -> list[Json]:
     """The parts of a message: its text, split if it is long, then its files and locations."""
     # NUL and lone surrogates cannot be stored.
     text = _UNSTORABLE.sub("", source.get("content") or "")
-    starts = range(0, len(text), _MAX_TEXT)
-    parts: list[Json] = [
-        {"type": "text", "text": text[start : start + _MAX_TEXT]} for start in starts
-    ]
+    texts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]
+    parts: list[Json] = [{"type": "text", "text": part} for part in texts]
     for attachment in source.get("attachments") or []:
         url = attachment.get("data_url") or ""
         coordinates = attachment.get("coordinates_lat"), attachment.get("coordinates_long")

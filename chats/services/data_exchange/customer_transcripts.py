@@ -11,7 +11,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import conversations, messages
-from chats.shapes.content import kind_of, labels_of
+from chats.shapes.content import labels_of
 from chats.shapes.conversation import Transcript, TranscriptLine
 from identity.auth import Principal
 from identity.models import AttemptKind
@@ -88,8 +88,8 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _line(message: Message) -> TranscriptLine:
-    parts = [part for part in message.content if kind_of(part).has_choices]
-    options = (option for part in parts for option in part.get("options") or ())
+    # The stars that a survey offers are left out.
+    parts = [part for part in message.content if part["type"] != "feedback"]
     is_from_customer = message.sender_type == SenderType.CUSTOMER
     return TranscriptLine.model_construct(
         sender=message.sender_type,
@@ -99,7 +99,7 @@ def _line(message: Message) -> TranscriptLine:
             if is_from_customer
             else markdown_to_text.convert(message.text, is_citing=bool(message.citations))
         ),
-        options=[option["label"] for option in options],
+        options=[option["label"] for part in parts for option in part.get("options") or ()],
         files=labels_of(message.content),
         created_at=message.sent_at or message.created_at,
     )

@@ -19,7 +19,6 @@ from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import message_status
 from chats.services.insight import public_key_credit_cap, transcripts
-from chats.shapes.content import Citation
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -32,6 +31,7 @@ from chats.shapes.insight import (
     TranslationRequest,
     TranslationResponse,
 )
+from chats.shapes.message import Citation
 from identity.models import Client
 
 # The BCP 47 code for an undetermined language.

@@ -25,7 +25,7 @@ from chats.services.reply.decide import (
     InfoFacts,
     ShortReply,
 )
-from chats.shapes.content import FILE_TYPES, kind_of, text_of
+from chats.shapes.content import FILE_TYPES, KINDS, text_of
 from identity.services import time_zones
 
 # The maximum number of times that a field is asked for.
@@ -80,7 +80,7 @@ def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
 def _text_of(message: Message) -> str:
     if message.metadata.get("no_words"):
         return ""
-    return text_of(part for part in message.content if kind_of(part).has_own_words).strip()
+    return text_of(part for part in message.content if KINDS[part["type"]].is_question).strip()
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
