@@ -180,7 +180,7 @@ def _customer_does_more(walk: Walk) -> None:
         assert walk.thread()[-1]["content"] == []
     walk.act("attachment" if "attachment" in kinds else "image")
     wait_until(
-        lambda: [piece["type"] for piece in walk.thread()[-1]["content"]] == ["image"],
+        lambda: [part["type"] for part in walk.thread()[-1]["content"]] == ["image"],
         what="the picture",
     )
     assert httpx2.get(_here(walk, walk.thread()[-1]["content"][0]["url"])).status_code == 200

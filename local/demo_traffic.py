@@ -90,7 +90,7 @@ def visit(shop: Shop, number: int) -> None:
         turn = shop.call(path, {"text": line, "reply": "wait"})
         _say(name, line)
         if turn["reply"]:
-            texts = [piece.get("text") or "" for piece in turn["reply"]["content"]]
+            texts = [part.get("text") or "" for part in turn["reply"]["content"]]
             _say("  the bot", " ".join(texts))
         if turn["status"] == "handed_off":
             _say("  the shop", f"{name} waits for a person: {turn['handoff_reason']}")

@@ -356,13 +356,12 @@ class ChannelMessageRequest(Schema):
     content: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="The pieces of the message, 1 to 10: `text` with `text`, and optionally"
-        " `options` to choose from; `image`, `audio`, `video` or `file` with `url`, and optionally"
-        " `file_name`, and `text` as the caption; `location` with `location`. Other fields are not"
-        " sent. A `url` must be public, so that the provider can fetch the file, or belong to a"
-        " file in the conversation. If the channel does not support a piece, or a location has no"
-        " coordinates, the customer may get a text instead, such as a link to a map. Give exactly"
-        " one of `text` and `content`; an empty list counts as left out.",
+        description="The parts of the message, 1 to 10, each with the content of its `type`. A text"
+        " may have `options` to choose from, a file a `file_name` and a `text` as its caption."
+        " Other fields are not sent. A `url` must be public, so that the provider can fetch the"
+        " file, or belong to a file in the conversation. If the channel cannot show a part, or a"
+        " location has no coordinates, the customer may get a text instead, such as a link to a"
+        " map. Give exactly one of `text` and `content`; an empty list counts as left out.",
     )
     tag: Text | None = Field(
         None,
@@ -379,9 +378,9 @@ class ChannelMessageRequest(Schema):
         _require_one_chat(self)
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
-        pieces = [self.text] if self.text else [piece.text for piece in self.content
-                                                if piece.type == "text"]  # fmt: skip
-        if any(not (piece or "").strip() for piece in pieces):
+        texts = [self.text] if self.text else [part.text for part in self.content
+                                               if part.type == "text"]  # fmt: skip
+        if any(not (text or "").strip() for text in texts):
             raise ValueError("text must not be blank")
         return self
 

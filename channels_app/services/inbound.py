@@ -223,14 +223,14 @@ def _store_message(
     if chat is None:
         chat = _open_chat(connection, identity, content.text, window_ends_at)
     channel_updates.extend_reply_window(chat, window_ends_at)
-    pieces = [*_place(content.place), *files.refused]
+    parts = [*_place(content.place), *files.refused]
     message = incoming.receive(
         chat,
         ConvMessage.model_construct(
             text=text,
             client_message_id=None,
             language=chat.language if no_words else None,
-            attachments=pieces,
+            attachments=parts,
             reply="async" if is_answered else "none",
         ),
         files=files.stored,
@@ -315,7 +315,7 @@ def _resolve_choice(
     latest = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _MAX_SEARCHED)
     sent = latest.exclude(sender_type="customer").exclude(is_note=True).order_by("-seq")
     offered = [
-        [option for piece in content for option in piece.get("options") or []]
+        [option for part in content for option in part.get("options") or []]
         for content in sent.values_list("content", flat=True)
     ]
     chosen = [option for options in offered for option in options if option["value"] == value]
@@ -506,7 +506,7 @@ def _store_echo(
         channel_updates.ChannelMessage(
             text=text,
             provider_message_id=item.message_id,
-            pieces=[*_place(item.content.place), *files.refused],
+            parts=[*_place(item.content.place), *files.refused],
             files=files.stored,
             metadata={**lines, **no_words},
         ),

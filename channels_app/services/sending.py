@@ -31,10 +31,10 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
+from chats.schemas.content import FILE_TYPES, KINDS
 from chats.services.core import channel_updates, enqueue_translations, message_status
 
 log = logging.getLogger(__name__)
-_FILES = {"image", "audio", "video", "file"}
 # The waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
 _INITIAL_BACKOFF, _MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=10)
 # How long to wait for an echo; an echo that arrives later still counts.
@@ -64,7 +64,7 @@ def deliver(message_id: str) -> None:
     connection, recipient_id = found
     wait_while_paused(connection)
     provider = PROVIDERS[connection.channel]
-    parts = provider.parts(_pieces(message, provider.marks))
+    parts = provider.parts(_parts(message, provider.marks))
     if not parts:
         message_status.record_failed(message, error=NOTHING_TO_SEND)
         return
@@ -264,13 +264,13 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
 
 
-def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
-    """The parts of the message's content, one per piece, with the channel's markup in texts."""
-    ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
+def _parts(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
+    """The message's content for the provider, with the channel's markup in texts."""
+    ids = [part["attachment_id"] for part in message.content if part.get("attachment_id")]
     # Filter by chat, not by message: a file may be forwarded within the chat.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
-    parts = (_piece(piece, files) for piece in _content(message))
+    parts = (_part(part, files) for part in _content(message))
     is_citing = bool(message.citations)
     return [
         replace(part, text=markdown_to_text.convert(part.text, marks=marks, is_citing=is_citing))
@@ -281,55 +281,55 @@ def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
 
 def _content(message: Message) -> list[dict[str, Any]]:
     """The message's content. If there is a translation for the customer, it replaces all texts."""
-    pieces: list[dict[str, Any]] = message.content
+    parts: list[dict[str, Any]] = message.content
     translation = enqueue_translations.for_customer(message)
     if translation is None:
-        return pieces
-    first = next((index for index, piece in enumerate(pieces) if piece.get("text")), None)
+        return parts
+    first = next((index for index, part in enumerate(parts) if part.get("text")), None)
     return [
-        {**piece, "text": translation if index == first else None}
-        for index, piece in enumerate(pieces)
+        {**part, "text": translation if index == first else None}
+        for index, part in enumerate(parts)
     ]
 
 
-def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
-    choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
-    text = piece.get("text") or ""
-    if template := piece.get("template"):
-        # The text is not sent, because the provider has the template's text.
-        outgoing = OutgoingTemplate(template["name"], template["language"], piece["components"])
-        header = _file(piece | {"type": piece.get("header_file")}, files)
-        return Part(text=text, template=outgoing, file=header.file if header else None)
-    if place := piece.get("location"):
-        return _place(text, place)
-    if piece["type"] in _FILES:
-        return _file(piece, files)
+def _part(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
+    choices = [Choice(option["label"], option["value"]) for option in stored.get("options") or []]
+    text = stored.get("text") or ""
+    match stored["type"]:
+        case "template" if template := stored.get("template"):
+            # The text is not sent, because the provider has the template's text.
+            sent = OutgoingTemplate(template["name"], template["language"], stored["components"])
+            header = _file(stored | {"type": stored.get("header_file")}, files)
+            return Part(text=text, template=sent, file=header.file if header else None)
+        case "location" if place := _place(stored["location"], text):
+            return place
+        case type_ if type_ in FILE_TYPES:
+            return _file(stored, files)
+    text = "\n".join(filter(None, [text, KINDS[stored["type"]].label(stored)]))
     return Part(text=text, choices=choices) if text or choices else None
 
 
-def _place(text: str, place: dict[str, Any]) -> Part | None:
+def _place(place: dict[str, Any], text: str) -> Part | None:
     latitude, longitude = place.get("latitude"), place.get("longitude")
     if latitude is None or longitude is None:
-        names = [place.get(name) for name in ("city", "region", "country")]
-        words = [text, ", ".join(name for name in names if name)]
-        return Part(text="\n".join(filter(None, words))) if any(words) else None
+        return None
     link = f"https://maps.google.com/?q={latitude},{longitude}"
     shown = "\n".join(filter(None, [text, link]))
     return Part(text=shown, place=Place(latitude, longitude, text))
 
 
-def _file(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
-    row = files.get(piece.get("attachment_id") or "")
+def _file(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
+    row = files.get(stored.get("attachment_id") or "")
     if row:
         name = row.file.name or ""
         file = OutgoingFile(
-            kind=piece["type"], file_name=row.file_name, mime_type=row.mime_type,
+            kind=stored["type"], file_name=row.file_name, mime_type=row.mime_type,
             size_bytes=row.size_bytes, open=lambda: default_storage.open(name),
         )  # fmt: skip
-    elif piece.get("url"):
+    elif stored.get("url"):
         file = OutgoingFile(
-            kind=piece["type"], url=piece["url"], file_name=piece.get("file_name") or ""
+            kind=stored["type"], url=stored["url"], file_name=stored.get("file_name") or ""
         )
     else:
         return None
-    return Part(file=file, text=piece.get("text") or "")
+    return Part(file=file, text=stored.get("text") or "")

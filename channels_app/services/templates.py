@@ -86,12 +86,12 @@ def send(
     if OptOut.ALL in opt_outs:
         raise CustomerOptedOut
     connection = _connection(bot)
-    piece = _piece(connection, chat, body, takes_offers=OptOut.OFFERS not in opt_outs)
+    part = _part(connection, chat, body, takes_offers=OptOut.OFFERS not in opt_outs)
     if chat is None:
         number, metadata = _number(body), {"consent": body.consent}
         chat = inbound.open_chat_with(connection, number, metadata=metadata)
     own_id = body.client_message_id or request_id
-    return agent_messages.send_template(chat, piece, by=by, client_message_id=own_id)
+    return agent_messages.send_template(chat, part, by=by, client_message_id=own_id)
 
 
 def _chat(bot: Bot, body: connection_schemas.ChatappTemplateRequest) -> Conversation | None:
@@ -117,14 +117,14 @@ def _connection(bot: Bot) -> ChannelConnection:
     return connection
 
 
-def _piece(
+def _part(
     connection: ChannelConnection,
     chat: Conversation | None,
     body: connection_schemas.ChatappTemplateRequest,
     *,
     takes_offers: bool,
 ) -> dict[str, Any]:
-    """The template as a piece of a message: its text with the values, the components in the
+    """The template as a part of a message: its text with the values, the components in the
     provider's format, and the file for its header."""
     template = provider_error_policy.call(
         connection, lambda account: templates.find(account, body.name, body.language)
@@ -148,7 +148,7 @@ def _piece(
 
 
 def _header(chat: Conversation | None, header: MessageContent | None, kind: str) -> dict[str, Any]:
-    """The keys of a template's piece for the file in its header; 422 if the template needs another
+    """The keys of a template's part for the file in its header; 422 if the template needs another
     kind of file, or no file."""
     if header is None and not kind:
         return {}

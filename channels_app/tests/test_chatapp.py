@@ -242,8 +242,8 @@ def test_what_is_no_plain_text_becomes_words(chatapp, quiet, kind, values, text,
 
 
 def test_a_place_is_a_place(chatapp, quiet):
-    (piece,) = came(chatapp, "location", lat=10.5, long=106.25, name="Shop").content
-    assert (piece["location"]["latitude"], piece["text"]) == (10.5, "Shop, 1 Main Street")
+    (part,) = came(chatapp, "location", lat=10.5, long=106.25, name="Shop").content
+    assert (part["location"]["latitude"], part["text"]) == (10.5, "Shop, 1 Main Street")
 
 
 def test_what_cannot_be_shown_leaves_a_mark(chatapp, quiet):

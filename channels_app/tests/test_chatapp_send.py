@@ -94,8 +94,8 @@ def test_a_long_text_with_choices_is_one_message(chatapp, agents_chat, ann):
 
 def test_a_link_to_a_picture_has_its_caption(chatapp, agents_chat, ann):
     url = f"{chatapp.sim.origin}/media/sample-image/p.jpg"
-    piece = {"type": "image", "url": url, "text": "This one"}
-    body = {"recipient_id": AN, "content": [piece]}
+    part = {"type": "image", "url": url, "text": "This one"}
+    body = {"recipient_id": AN, "content": [part]}
     assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
     run_jobs()
     assert bodies(chatapp)[-1]["image"] == {"link": url, "caption": "This one"}
@@ -130,8 +130,8 @@ def test_words_that_are_no_caption_come_first():
 
 def test_a_place_is_sent_as_a_place_and_one_without_degrees_as_words(chatapp, agents_chat, ann):
     for location in ({"latitude": 10.77, "longitude": 106.7}, {"city": "Hanoi"}):
-        piece = {"type": "location", "text": "Our shop", "location": location}
-        body = {"recipient_id": AN, "content": [piece]}
+        part = {"type": "location", "text": "Our shop", "location": location}
+        body = {"recipient_id": AN, "content": [part]}
         assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
     run_jobs()
     sent = bodies(chatapp)

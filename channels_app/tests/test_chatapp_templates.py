@@ -118,14 +118,14 @@ def test_a_template_goes_out_after_the_window_and_is_read(chatapp, chat, ben, by
     names = {"recipient_id": None, "conversation_id": str(chat.pk)}
     reply = send(chatapp, ben, **(names if by == "conversation_id" else {}))
     assert (reply.status_code, reply.json()["status"]) == (201, "pending"), reply.content
-    (piece,) = reply.json()["content"]
-    assert (piece["type"], piece["text"]) == ("template", "Welcome, An!")
-    assert piece["template"] == {"name": "hello_world", "language": "en_US", "values": ["An"]}
-    assert "components" not in piece
+    (part,) = reply.json()["content"]
+    assert (part["type"], part["text"]) == ("template", "Welcome, An!")
+    assert part["template"] == {"name": "hello_world", "language": "en_US", "values": ["An"]}
+    assert "components" not in part
     chatapp.settle()
     assert chatapp.replies() == ["Welcome, An!"]
     history = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
-    assert (history[-1]["status"], history[-1]["content"]) == ("read", [piece])
+    assert (history[-1]["status"], history[-1]["content"]) == ("read", [part])
     chat.refresh_from_db()
     assert (chat.assignee, chat.last_message.text) == (ben.user, "Welcome, An!")
     assert chat.reply_window_expires_at < timezone.now(), "only the customer opens it again"
@@ -186,12 +186,12 @@ def test_a_file_stands_in_the_header(chatapp, chat, ben, kind):
     header = {"type": "HEADER", "format": kind.upper()}
     make_template(chatapp, components=[header, {"type": "BODY", "text": "For {{1}}"}])
     url = f"{chatapp.sim.origin}/media/sample-{kind}/{FILES[kind]}"
-    piece_type = "file" if kind == "document" else kind
+    part_type = "file" if kind == "document" else kind
     body = {"name": "order_ready", "language": "vi", "values": ["An"]}
-    reply = send(chatapp, ben, **body, header={"type": piece_type, "url": url})
+    reply = send(chatapp, ben, **body, header={"type": part_type, "url": url})
     assert reply.status_code == 201, reply.content
-    (piece,) = reply.json()["content"]
-    assert (piece["type"], piece["text"], piece["url"]) == ("template", "For An", url)
+    (part,) = reply.json()["content"]
+    assert (part["type"], part["text"], part["url"]) == ("template", "For An", url)
     run_jobs()
     header, words = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
     assert header["parameters"] == [{"type": kind, kind: {"link": url}}]

@@ -69,7 +69,7 @@ def texts():
 def pictures():
     """The pictures of the message "This one", as they are stored."""
     content = Message.objects.get(text="This one").content
-    return [piece for piece in content if piece["type"] == "image"]
+    return [part for part in content if part["type"] == "image"]
 
 
 def stored_names():
@@ -158,7 +158,7 @@ def test_a_text_of_the_same_callback_stays_behind_the_file(channel, store, nobod
 
 @pytest.fixture
 def picture(channel, ann, bot):
-    """A picture in our store, as a piece of an agent's message."""
+    """A picture in our store, as a part of an agent's message."""
     key = make_key(ann.client, "secret", bot.pk)
     path = f"/ai/client/chat/files/{Conversation.objects.get().pk}"
     files = [SimpleUploadedFile("a.png", PNG)]
@@ -184,12 +184,12 @@ def say(channel, ben):
 def got(channel):
     """What the customer got: words, `file` for an upload and `link` for another's picture."""
     bodies = [reply["body"] for reply in channel.sim.replies(channel.account, "an")]
-    pieces = []
+    parts = []
     for body, text in zip(bodies, channel.replies(), strict=True):
         is_link = "/media/sample-image/" in str(body)
         is_file = any(word in str(body) for word in ("'attachment'", "'image'"))
-        pieces.append("link" if is_link else "file" if is_file else text)
-    return pieces
+        parts.append("link" if is_link else "file" if is_file else text)
+    return parts
 
 
 def uploads(channel):

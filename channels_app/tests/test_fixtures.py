@@ -31,23 +31,23 @@ def shown(message: Message) -> str:
     else:
         lines = message.metadata.get("lines") or []
         parts = channel_context.to_text(lines).split("\n") if lines else []
-        parts += [_piece(piece) for piece in message.content if not _is_said(message, piece)]
+        parts += [_part(part) for part in message.content if not _is_said(message, part)]
     words = " | ".join(parts)
     by = "note: " if message.is_note else "us: " if message.sender_type == "agent" else ""
     reaction = f" ({message.customer_reaction})" if message.customer_reaction else ""
     return f"{by}{words}{reaction}"
 
 
-def _is_said(message: Message, piece: dict[str, Any]) -> bool:
-    return bool(message.metadata.get("no_words")) and piece["type"] == "text"
+def _is_said(message: Message, part: dict[str, Any]) -> bool:
+    return bool(message.metadata.get("no_words")) and part["type"] == "text"
 
 
-def _piece(piece: dict[str, Any]) -> str:
-    if piece["type"] == "text":
-        return str(piece["text"])
-    name = "place" if piece["type"] == "location" else piece["type"]
-    missing = "missing " if piece.get("error") else ""
-    caption = f" {piece['text']}" if piece.get("text") else ""
+def _part(part: dict[str, Any]) -> str:
+    if part["type"] == "text":
+        return str(part["text"])
+    name = "place" if part["type"] == "location" else part["type"]
+    missing = "missing " if part.get("error") else ""
+    caption = f" {part['text']}" if part.get("text") else ""
     return f"[{missing}{name}]{caption}"
 
 

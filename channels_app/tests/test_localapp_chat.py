@@ -74,7 +74,7 @@ def test_a_question_is_answered_on_the_channel_once(localapp, oa, bot):
 )
 def test_files_are_copied_to_our_store(localapp, chat, kind, type_):
     message = came(localapp, kind)
-    assert [piece["type"] for piece in message.content] == [type_], message.content
+    assert [part["type"] for part in message.content] == [type_], message.content
     assert Attachment.objects.get().message == message
 
 

@@ -55,7 +55,7 @@ def test_a_picture_is_copied_to_our_store(socialnet, ann):
     message = came(socialnet, "attachment", type="image", text="This one")
     attachment = Attachment.objects.get()
     assert (attachment.message, attachment.mime_type) == (message, "image/jpeg")
-    assert [piece["type"] for piece in message.content] == ["text", "image"]
+    assert [part["type"] for part in message.content] == ["text", "image"]
     link = ann.get(f"/ai/chat/{message.conversation_id}/history").json()["items"][0]
     opened = ann.browser.get(link["content"][1]["url"])
     assert b"".join(opened.streaming_content).startswith(b"\xff\xd8\xff")
@@ -107,9 +107,9 @@ def test_no_credential_goes_to_a_host_of_files(socialnet, settings):
 
 def test_a_place_is_a_place(socialnet):
     message = came(socialnet, "location", lat=10.5, long=106.25)
-    (piece,) = message.content
-    assert piece["location"]["latitude"] == 10.5
-    assert piece["location"]["longitude"] == 106.25
+    (part,) = message.content
+    assert part["location"]["latitude"] == 10.5
+    assert part["location"]["longitude"] == 106.25
 
 
 def test_a_link_and_a_thumb_are_words(socialnet):

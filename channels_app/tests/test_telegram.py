@@ -175,10 +175,10 @@ def test_a_customer_s_files_are_fetched_with_the_token(telegram, agents_chat):
     for kind in ("image", "audio", "video", "file", "sticker"):
         telegram.act(kind)
     telegram.settle()
-    pieces = [piece for row in Message.objects.order_by("pk") for piece in row.content]
-    files = [piece for piece in pieces if piece["type"] != "text"]
-    assert [piece["type"] for piece in files] == ["image", "audio", "video", "file", "image"]
-    assert all(piece.get("attachment_id") for piece in files), files
+    parts = [part for row in Message.objects.order_by("pk") for part in row.content]
+    files = [part for part in parts if part["type"] != "text"]
+    assert [part["type"] for part in files] == ["image", "audio", "video", "file", "image"]
+    assert all(part.get("attachment_id") for part in files), files
     assert "price-list" in json.dumps(files)
 
 

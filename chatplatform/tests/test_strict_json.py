@@ -26,10 +26,10 @@ def test_numbers_deep_in_a_body_are_strict_too(ann, bot):
     reply = ann.post(f"/function-calling/{bot.pk}", body)
     assert reply.json()["detail"][0]["loc"] == ["body", "max_calls_per_reply"]
     place = {"latitude": "10.5", "longitude": 106.7}
-    piece = {"type": "location", "location": place}
+    part = {"type": "location", "location": place}
     body = {"messages": [{"role": "user", "content": "Hello"}], "stream": "no"}
     assert ann.post(f"/ai/{bot.pk}/generate-chat", body).status_code == 422
-    assert ann.post("/ai/client/chat", {"attachments": [piece]}).status_code in {401, 422}
+    assert ann.post("/ai/client/chat", {"attachments": [part]}).status_code in {401, 422}
 
 
 def test_a_query_is_read_leniently(ann, bot):

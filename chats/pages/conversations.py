@@ -32,6 +32,7 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.pages.single_questions import SingleQuestionPages
+from chats.schemas.content import preview
 from chats.schemas.replay import ReplayedTurn
 from chats.services.desk import inbox
 from chats.services.reply import reply_regeneration
@@ -98,7 +99,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         found: SafeString | None = getattr(row, "search_excerpt", None)
         if found is not None:
             return found
-        text = row.last_message.text if row.last_message else ""
+        text = preview(row.last_message) if row.last_message else ""
         return format_html('<span class="chat-text">{}</span>', " ".join(text.split())[:160])
 
     @column(gettext_lazy("Status"), label=_COLORS)

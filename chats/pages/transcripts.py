@@ -16,6 +16,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
+from chats.schemas.content import KINDS
 from chats.schemas.message import Message as MessageSchema
 from chats.services.desk import inbox
 
@@ -82,7 +83,10 @@ def _message(chat: Conversation, row: Message) -> Line:
     name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic message")}.get(
         row.sender_type, gettext("Agent")
     )
-    return Line("message", row.created_at, row=row, message=MessageSchema.from_row(row), name=name)
+    message = MessageSchema.from_row(row)
+    for part in message["content"]:
+        part["label"] = KINDS[part["type"]].label(part)
+    return Line("message", row.created_at, row=row, message=message, name=name)
 
 
 def _steps(chat: Conversation) -> Iterator[Line]:

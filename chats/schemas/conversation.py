@@ -257,9 +257,9 @@ class TranscriptLine(Schema):
 
     sender: str = Field(description="The sender's side: `customer`, `bot`, `agent` or `system`.")
     name: str = Field(description="The sender's name at the time; may be empty.")
-    text: str = Field(description="The text; empty if the message has only files.")
+    text: str = Field(description="The text; empty if the message has none.")
     options: list[str] = Field(description="The choices that the message offered.")
-    files: list[str] = Field(description="The names of the files, or their types.")
+    files: list[str] = Field(description="The names or types of files; where locations are.")
     created_at: Moment = Field(description="When the message was sent.")
 
 

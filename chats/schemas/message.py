@@ -20,6 +20,7 @@ from chatplatform.api.schemas import (
     read_only,
 )
 from chats import models
+from chats.schemas.content import FILE_TYPES, KINDS, ContentType
 from chats.schemas.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
@@ -118,15 +119,11 @@ class SentTemplate(Schema):
     values: list[str] = Field(description="The values of the template's variables, in order.")
 
 
-ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
-FILE_TYPES = {"image", "file", "audio", "video"}
-
-
 class MessageContent(Schema):
-    """One piece of a message."""
+    """One part of a message."""
 
     type: ContentType = Field(
-        description="The kind of piece, which decides where its content is. `text`: in `text`."
+        description="The kind of part, which decides where its content is. `text`: in `text`."
         " `image`, `file`, `audio`, `video`: in `url`. `location`: in `location`. `template`: an"
         " approved template of the channel, in `template`. `feedback`: the platform's request for"
         " a rating, in `text` and `options`.",
@@ -160,7 +157,7 @@ class MessageContent(Schema):
         None, description="Choices for the customer, at most 20.", max_length=20
     )
     citations: list[Citation] | None = Field(
-        None, description="The passages that support this piece, at most 20.", max_length=20
+        None, description="The passages that support this part, at most 20.", max_length=20
     )
     template: SentTemplate | None = read_only("The approved template; `text` contains its text.")
     transcript: Text | None = read_only(
@@ -171,25 +168,23 @@ class MessageContent(Schema):
 
     @model_validator(mode="after")
     def _has_content_of_its_type(self) -> "MessageContent":
-        if self.type == "text" and self.text is None:
-            raise ValueError("a text needs its text")
-        if self.type in FILE_TYPES and self.url is None and self.error is None:
-            raise ValueError("a file needs its url")
-        if self.type == "location" and self.location is None:
-            raise ValueError("a location needs its location")
+        needs = KINDS[self.type].needs
+        if needs and all(getattr(self, key) is None for key in needs):
+            noun = "file" if self.type in FILE_TYPES else self.type
+            raise ValueError(f"a {noun} needs its {needs[0]}")
         return self
 
 
-_PIECE_KEYS = tuple(MessageContent.model_fields)
+_PART_KEYS = tuple(MessageContent.model_fields)
 
 
-def _piece(stored: dict[str, Any]) -> dict[str, Any]:
-    """A stored piece with every key of `MessageContent`, and with a new link to a stored file."""
+def _part(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored part with every key of `MessageContent`, and with a new link to a stored file."""
     attachment_id = stored.get("attachment_id")
-    piece = {name: stored.get(name) for name in _PIECE_KEYS}
+    part = {name: stored.get(name) for name in _PART_KEYS}
     if attachment_id:
-        piece["url"] = models.Attachment.signed_url(attachment_id)
-    return piece
+        part["url"] = models.Attachment.signed_url(attachment_id)
+    return part
 
 
 class Message(Schema):
@@ -208,7 +203,7 @@ class Message(Schema):
         " bot or agent who had the conversation. Null for a note, and for a message of the customer"
         " while the conversation waited in the queue.",
     )
-    content: list[MessageContent] = Field(description="The content, piece by piece.")
+    content: list[MessageContent] = Field(description="The content, part by part.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="The delivery status. `pending`: to be sent by the channel."
         " `sent`: accepted by the channel, or stored. `delivered`, `read`: reported by the channel,"
@@ -280,7 +275,7 @@ class Message(Schema):
             "seq": row.seq,
             "sender": {"type": row.sender_type, "id": row.sender_id, "name": row.sender_name},
             "recipient": row.recipient,
-            "content": [_piece(piece) for piece in row.content],
+            "content": [_part(part) for part in row.content],
             "status": row.status,
             "error": row.error,
             "in_reply_to": str(row.in_reply_to_id) if row.in_reply_to_id else None,

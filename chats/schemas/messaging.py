@@ -161,7 +161,7 @@ class MessageRequest(Schema):
         " customer, whoever has the conversation.",
     )
     content: list[MessageContent] = Field(
-        default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
+        default_factory=list, max_length=20, description="At most 20 parts, instead of `text`."
     )
     text: MessageText | None = Field(None, description="A plain text, instead of `content`.")
     client_message_id: ClientMessageId = None
@@ -192,7 +192,7 @@ class MessageRequest(Schema):
     def _check_consistency(self) -> "MessageRequest":
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
-        if any(piece.type == "text" and not (piece.text or "").strip() for piece in self.pieces):
+        if any(part.type == "text" and not (part.text or "").strip() for part in self.parts):
             raise ValueError("text must not be blank")
         if self.sent_at and self.sent_at > timezone.now():
             raise ValueError("sent_at must not lie in the future")
@@ -201,7 +201,7 @@ class MessageRequest(Schema):
         return self
 
     @property
-    def pieces(self) -> list[MessageContent]:
+    def parts(self) -> list[MessageContent]:
         """The content, whether given as `content` or as `text`."""
         return self.content or [MessageContent(type="text", text=self.text)]
 

@@ -34,7 +34,7 @@ class OriginalReply(Schema):
     @classmethod
     def from_message(cls, row: Message) -> "OriginalReply":
         decision = (row.receipt or {}).get("decision") or ""
-        offered = (option for piece in row.content for option in piece.get("options") or ())
+        offered = (option for part in row.content for option in part.get("options") or ())
         return cls.model_construct(
             text=with_choices(row.text, (option["label"] for option in offered)),
             is_answered=decision == "answered",

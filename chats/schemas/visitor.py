@@ -9,6 +9,7 @@ from pydantic import Field
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.schemas import Moment, Schema, example
 from chats import models
+from chats.schemas.content import preview
 from chats.schemas.conversation import AssignTypeEnum, ConversationStatus
 from chats.schemas.message import Citation, MessageContent, TurnStatus
 from chats.schemas.people import IdentitySignature, OwnId
@@ -68,7 +69,7 @@ class VisitorMessage(Schema):
         description="The message's number in the conversation; increases, perhaps with gaps."
     )
     sender: VisitorSender = Field(description="The sender.")
-    content: list[MessageContent] = Field(description="The content, piece by piece.")
+    content: list[MessageContent] = Field(description="The content, part by part.")
     in_reply_to: uuid.UUID | None = Field(
         description="The id of the message that this one answers; null if it answers none.",
     )
@@ -144,16 +145,14 @@ class VisitorChat(Schema):
     status: ConversationStatus
     last_message_at: Moment = Field(description="When the newest message was stored.")
     text: str = Field(
-        description="The beginning of the newest message, or its file's name if it has no text."
+        description="The beginning of the newest message or, if it has no text, what it contains:"
+        " a file's name, or where a location is."
     )
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "VisitorChat":
         assert row.last_message, "only chats with messages are listed"
-        pieces = row.last_message.content
-        names = (piece.get("file_name") or "" for piece in pieces)
-        text = row.last_message.text or next(filter(None, names), "")
-        return cls.copy_from(row, text=text[:_MAX_EXCERPT_CHARS])
+        return cls.copy_from(row, text=preview(row.last_message)[:_MAX_EXCERPT_CHARS])
 
 
 class KnownVisitor(Schema):

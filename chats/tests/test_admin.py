@@ -69,8 +69,8 @@ def test_a_stored_file_has_a_link_that_opens_it(browser, chat, add_message):
         client=chat.client, conversation=chat, file_name="bill.pdf", mime_type="application/pdf",
         size_bytes=1,
     )  # fmt: skip
-    piece = {"type": "file", "attachment_id": str(row.pk), "file_name": "bill.pdf"}
-    add_message(chat, "customer", "", content=[piece])
+    part = {"type": "file", "attachment_id": str(row.pk), "file_name": "bill.pdf"}
+    add_message(chat, "customer", "", content=[part])
     page = shown(browser, chat)
     assert f"/ai/attachment/{row.pk}?signature=" in page
     assert ">bill.pdf</a>" in page

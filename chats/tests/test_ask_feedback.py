@@ -34,9 +34,9 @@ def test_the_question_comes_after_the_end(server, answered):
     shown = server.get(f"/ai/client/chat/history/{answered.pk}").json()["items"][-1]
     assert (shown["id"], shown["seq"]) == (str(message.pk), 3)
     assert (shown["sender"]["type"], shown["status"]) == ("system", "sent")
-    (piece,) = shown["content"]
-    assert piece["text"] == "How did we do?"
-    assert [option["value"] for option in piece["options"]] == ["5", "4", "3", "2", "1"]
+    (part,) = shown["content"]
+    assert part["text"] == "How did we do?"
+    assert [option["value"] for option in part["options"]] == ["5", "4", "3", "2", "1"]
     types = list(Event.objects.order_by("id").values_list("type", flat=True))
     assert types[-2:] == ["conversation.ended", "message.created"]
     answered.refresh_from_db()

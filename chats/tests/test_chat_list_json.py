@@ -109,9 +109,9 @@ def test_a_file_in_the_last_message_has_a_signed_link(server, bot):
     stored = Attachment.objects.create(
         client=row.client, conversation=row, file_name="a.png", size_bytes=1
     )
-    piece = {"type": "image", "attachment_id": str(stored.pk)}
+    part = {"type": "image", "attachment_id": str(stored.pk)}
     Conversation.objects.filter(pk=row.pk).update(
-        last_message=put_message(row, "customer", content=[piece])
+        last_message=put_message(row, "customer", content=[part])
     )
     [shown] = server.get("/ai/client/chats").json()["items"]
     url = shown["last_message"]["content"][0]["url"]

@@ -245,18 +245,18 @@ def test_waiting_since_is_the_customers_last_new_message(server, ben, chat):
 # --- content ------------------------------------------------------------------------------------
 
 
-def test_content_pieces(server, chat):
-    pieces: list[dict[str, Any]] = [
+def test_content_parts(server, chat):
+    parts: list[dict[str, Any]] = [
         {"type": "text", "text": "Here it is"},
         {"type": "image", "url": "https://files.example/a.png", "file_name": "a.png"},
         {"type": "location", "location": {"city": "Hanoi", "latitude": 21.0, "longitude": 105.8}},
         {"type": "template", "options": [{"label": "Yes", "value": "yes"}]},
     ]
     recipient = {"type": "agent", "id": "desk-5", "name": "Sam"}
-    body = {"sender": CUSTOMER, "recipient": recipient, "content": pieces}
+    body = {"sender": CUSTOMER, "recipient": recipient, "content": parts}
     message = server.post(path_of(chat), body).json()
     assert message["recipient"] == recipient
-    assert [piece["type"] for piece in message["content"]] == [sent["type"] for sent in pieces]
+    assert [part["type"] for part in message["content"]] == [sent["type"] for sent in parts]
     assert message["content"][1]["url"] == "https://files.example/a.png"
     assert message["content"][2]["location"]["city"] == "Hanoi"
     assert Message.objects.get().text == "Here it is"

@@ -129,8 +129,8 @@ def test_a_voice_note_is_transcribed_and_answered(
     (reply,) = replies()
     assert "[1]" in reply.text
     message = sent_by(chat)
-    (piece,) = message.content
-    assert (piece["transcript"], message.text, message.language) == (KNOWN, KNOWN, "en")
+    (part,) = message.content
+    assert (part["transcript"], message.text, message.language) == (KNOWN, KNOWN, "en")
     assert reply.in_reply_to_id == message.pk
     (recording,) = listening.recordings
     assert NOTE[1] in recording
@@ -187,7 +187,7 @@ def test_a_customer_cannot_send_a_transcript(server, chat):
     sent = server.post(
         f"/ai/client/chat/{chat.pk}", {"text": "Hi", "reply": "none", "attachments": [file]}
     ).json()["message"]
-    assert [piece["transcript"] for piece in sent["content"]] == [None, None]
+    assert [part["transcript"] for part in sent["content"]] == [None, None]
     assert sent_by(chat).text == "Hi"
 
 

@@ -150,7 +150,7 @@ def test_files_wait_while_the_agent_signs_in_again(screen, shop, ben, chat_id, p
         screen.context.set_offline(is_offline)
     expect(log(screen).get_by_label("sent")).to_have_count(1)
     sent = Message.objects.get(sender_type="agent")
-    assert [piece["type"] for piece in sent.content] == ["text", "file"]
+    assert [part["type"] for part in sent.content] == ["text", "file"]
     problems.clear()
 
 

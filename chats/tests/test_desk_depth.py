@@ -262,7 +262,7 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):
     screen.get_by_role("button", name="Gửi ngay").click()
     expect(log(screen).get_by_role("link", name="hóa đơn.txt")).to_be_visible()
     sent = Message.objects.get(sender_type="agent")
-    assert [piece["type"] for piece in sent.content] == ["text", "file"]
+    assert [part["type"] for part in sent.content] == ["text", "file"]
     assert sent.text == "Đây là hóa đơn của bạn."
     assert violations(screen) == []
 

@@ -455,7 +455,7 @@ def test_what_chatwoot_messages_hold_besides_words_stays_readable(ann, bot, tmp_
     }  # fmt: skip
     assert "+84901234567" in card["content"][0]["text"]
     assert (deleted["content"], bool(deleted["deleted_at"])) == ([], True)
-    assert [len(piece["text"]) for piece in long["content"]] == [8_000, 1_000]
+    assert [len(part["text"]) for part in long["content"]] == [8_000, 1_000]
     assert cut["content"][0]["text"] == "hi  there"
     assert asked["content"][0]["text"] == "Please rate"
     assert shared["metadata"]["lines"] == [{"kind": "unsupported", "text": "share"}]

@@ -119,9 +119,9 @@ def test_stored_objects_beyond_the_limits_are_returned(ann, server, chat, add_me
 def test_huge_numbers_are_refused(server, chat, field, sent_at):
     digits = "1" + "0" * 30
     cited: dict[str, Any] = {"document_id": 1, "title": "t", "quote": "q"}
-    piece: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}
-    piece |= {field: digits} if field == "size_bytes" else {"citations": [cited | {field: digits}]}
-    body = {"sender": {"type": "customer"}, "content": [piece], **sent_at}
+    part: dict[str, Any] = {"type": "file", "url": "https://files.example/a.png"}
+    part |= {field: digits} if field == "size_bytes" else {"citations": [cited | {field: digits}]}
+    body = {"sender": {"type": "customer"}, "content": [part], **sent_at}
     reply = server.post(f"{MESSAGING}/{chat.pk}/messages", body)
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"][-1] == field

@@ -29,7 +29,7 @@ def test_messages_are_listed_oldest_first(server, chat):
     assert reply.json()["next_cursor"] is None
     first, second = reply.json()["items"]
     assert (first["seq"], second["seq"]) == (1, 2)
-    assert [(piece["type"], piece["text"]) for piece in first["content"]] == [("text", "Line 0")]
+    assert [(part["type"], part["text"]) for part in first["content"]] == [("text", "Line 0")]
     assert first["sender"]["type"] == "customer"
     assert first["created_at"].endswith("Z")
 

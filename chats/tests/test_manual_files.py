@@ -30,7 +30,7 @@ def test_an_agent_sends_files(ben, nobody, server, chat):
     reply = send(ben, chat, file(), file(b"Sizes: 40, 41", "sizes.txt"), text="Here they are")
     assert reply.status_code == 201, reply.content
     message = reply.json()
-    kinds = [(piece["type"], piece["file_name"]) for piece in message["content"]]
+    kinds = [(part["type"], part["file_name"]) for part in message["content"]]
     assert kinds == [("text", None), ("image", "shoe.png"), ("file", "sizes.txt")]
     assert (message["sender"]["name"], message["is_note"]) == ("Ben", False)
     assert Attachment.objects.filter(message=message["id"]).count() == 2

@@ -17,10 +17,10 @@ def chat(client_a):
     return make_chat(make_bot(client_a), channel="chatapp")
 
 
-def decision(chat, *pieces, lines=(), **metadata):
+def decision(chat, *parts, lines=(), **metadata):
     said = {"lines": [dict(line) for line in lines]} if lines else {}
     message = put_message(
-        chat, "customer", content=list(pieces), language="en", metadata={**said, **metadata}
+        chat, "customer", content=list(parts), language="en", metadata={**said, **metadata}
     )
     return decide.from_facts(gather.facts_for(message, ()))
 
@@ -62,10 +62,10 @@ def test_a_picture_of_a_story_mention_is_not_answered(chat):
 
 
 @pytest.mark.parametrize(
-    ("piece", "reason"), [(FILE, "files_only"), (PLACE, "unreadable")]
+    ("part", "reason"), [(FILE, "files_only"), (PLACE, "unreadable")]
 )  # fmt: skip
-def test_files_only_is_said_of_files_alone(chat, piece, reason):
-    assert decision(chat, piece) == HandOver(reason)
+def test_files_only_is_said_of_files_alone(chat, part, reason):
+    assert decision(chat, part) == HandOver(reason)
 
 
 def test_what_a_channel_could_not_hand_over_is_for_people(chat):

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import UTC, datetime
+from typing import get_args
 
 import orjson
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from chats.models import Attachment, Message
 from chats.schemas import message as message_schemas
+from chats.schemas.content import ContentType
 from chats.schemas.visitor import VisitorMessage
 from chats.services.core import fast_sql, row_json
 from chats.testing import visit
@@ -31,9 +33,14 @@ CITATIONS = st.lists(
     max_size=2,
 )
 PLACES = st.fixed_dictionaries({"latitude": st.floats(-90, 90), "longitude": st.just(1e-7)})
-PIECES = st.fixed_dictionaries(
-    {"type": st.sampled_from(["text", "image", "location", "template", "feedback"])},
-    optional={
+OBJECTS = st.fixed_dictionaries({"name": QUOTED})
+PARTS = st.fixed_dictionaries(
+    {"type": st.sampled_from(get_args(ContentType))},
+    # Without a strategy of its own, a new key is an object.
+    optional=dict.fromkeys(
+        message_schemas.MessageContent.model_fields.keys() - {"type"}, st.none() | OBJECTS
+    )
+    | {
         "text": st.none() | QUOTED,
         "url": st.just("https://shop.example/a b"),
         "attachment_id": st.uuids().map(str),
@@ -45,6 +52,7 @@ PIECES = st.fixed_dictionaries(
         "options": st.lists(st.fixed_dictionaries({"label": QUOTED, "value": QUOTED}), max_size=2),
         "citations": CITATIONS,
         "template": st.fixed_dictionaries({"name": QUOTED, "values": st.lists(QUOTED)}),
+        "transcript": QUOTED,
         "of_an_older_version": QUOTED,
     },
 )
@@ -54,7 +62,7 @@ ROWS = st.fixed_dictionaries(
         "sender_id": st.none() | QUOTED,
         "sender_name": QUOTED,
         "recipient": st.none() | st.fixed_dictionaries({"type": st.just("bot"), "id": QUOTED}),
-        "content": st.lists(PIECES, max_size=3),
+        "content": st.lists(PARTS, max_size=3),
         "citations": CITATIONS,
         "status": st.sampled_from(["pending", "sent", "failed"]),
         "error": st.none() | QUOTED,
@@ -106,9 +114,9 @@ def test_a_message_as_json_is_the_schema(server, page, asked, values):
 
 def same_links(shown):
     """Without the time at which its links were signed."""
-    for piece in shown["content"]:
-        url = piece["url"] or ""
+    for part in shown["content"]:
+        url = part["url"] or ""
         if url.startswith(Attachment.url_prefix()):
-            piece["url"] = url.partition("?signature=")[0]
-            assert uuid.UUID(piece["url"].removeprefix(Attachment.url_prefix()))
+            part["url"] = url.partition("?signature=")[0]
+            assert uuid.UUID(part["url"].removeprefix(Attachment.url_prefix()))
     return shown

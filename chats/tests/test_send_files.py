@@ -118,9 +118,9 @@ def test_files_without_text_are_handed_over(server, chat):
     ],
 )
 def test_types_are_recognized_by_bytes(server, chat, name, data, kind, mime_type):
-    (piece,) = send(server, chat, (name, data)).json()["message"]["content"]
-    assert (piece["type"], piece["file_name"]) == (kind, name.decode())
-    assert piece["mime_type"].startswith(mime_type)
+    (part,) = send(server, chat, (name, data)).json()["message"]["content"]
+    assert (part["type"], part["file_name"]) == (kind, name.decode())
+    assert part["mime_type"].startswith(mime_type)
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ ENDINGS = (
 def test_no_file_is_saved_under_a_name_that_a_system_would_run(server, chat, nobody):
     for ending in ENDINGS:
         name = f"offer.{ending}"
-        (piece,) = send(server, chat, (name.encode(), b"echo off")).json()["message"]["content"]
-        assert piece["file_name"] == f"{name}.txt"
+        (part,) = send(server, chat, (name.encode(), b"echo off")).json()["message"]["content"]
+        assert part["file_name"] == f"{name}.txt"
         # A name that an older version stored is saved no other way.
         Attachment.objects.update(file_name=name)
-        reply = nobody.get(piece["url"])
+        reply = nobody.get(part["url"])
         assert reply["Content-Disposition"] == f'attachment; filename="{name}.txt"'
         list(reply)  # read to its end, it closes the file
 
@@ -181,8 +181,8 @@ def test_no_file_is_saved_under_a_name_that_a_system_would_run(server, chat, nob
     ],
 )
 def test_a_file_name_is_cleaned_and_no_path(server, chat, stored_files, tmp_path, name, shown):
-    (piece,) = send(server, chat, (name, PNG)).json()["message"]["content"]
-    assert piece["file_name"] == shown
+    (part,) = send(server, chat, (name, PNG)).json()["message"]["content"]
+    assert part["file_name"] == shown
     (path,) = stored_files()
     assert path.parent == tmp_path / "attachments"
     assert len(path.name) == 32

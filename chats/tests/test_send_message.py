@@ -74,8 +74,8 @@ def test_an_async_message_is_stored_and_answered_by_a_worker(server, chat):
     assert reply.status_code == 202
     turn = reply.json()
     assert (turn["status"], turn["reply"], turn["handoff_reason"]) == ("pending", None, None)
-    (piece,) = turn["message"]["content"]
-    assert {name: value for name, value in piece.items() if value} == {
+    (part,) = turn["message"]["content"]
+    assert {name: value for name, value in part.items() if value} == {
         "type": "text",
         "text": KNOWN,
     }

@@ -92,7 +92,7 @@ def send_files(world: World, key: Caller) -> None:
         [("files", ("receipt.txt", b"Shoes, 20 euros"))],
         message="My receipt", reply="none",
     )  # fmt: skip
-    (file,) = [piece for piece in turn["message"]["content"] if piece["type"] == "file"]
+    (file,) = [part for part in turn["message"]["content"] if part["type"] == "file"]
     assert world.nobody.call("GET", file["url"]).content == b"Shoes, 20 euros"
     world.nobody.refused(403, "GET", file["url"][:-3] + "xyz")
 

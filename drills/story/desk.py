@@ -60,7 +60,7 @@ def take_and_answer(world: World) -> None:
     world.ben.post(f"{path}/manual", {"text": "@Ann Lee, a difficult one", "is_note": True})
     read = world.server.get(f"/ai/client/chat/history/{chat_id}")["items"]
     assert [row["id"] for row in read[-2:]] == [sent["id"], with_file["id"]], "the note is hidden"
-    (file,) = [piece for piece in with_file["content"] if piece["type"] == "file"]
+    (file,) = [part for part in with_file["content"] if part["type"] == "file"]
     assert world.nobody.call("GET", file["url"]).content == b"Form 7"
     assert world.ben.get(path)["waiting_since"] is None
     world.ask(chat_id, "My parcel is lost.", reply="none")

@@ -1,6 +1,22 @@
-/** Draws messages as text with links. Visitors' text is shown as they typed it; ours may have marks. */
+/** What desk and widget show of messages. Visitors' text is shown as they typed it; ours may have marks. */
 import { html } from "./html.js";
+import { t } from "./i18n.js";
 import { blocks, linked, marked } from "./rich_text.js";
+
+const joined = (...values) => values.filter((value) => value || value === 0).join(", ");
+
+/** For each type of part that is neither a text nor a file: what a part says, in one line. */
+const LINES = {
+  location: ({ text, location: { city, region, country, latitude, longitude } }) =>
+    t("Location: {where}", { where: text || joined(city, region, country) || joined(latitude, longitude) }),
+};
+
+export const lineOf = (part) => LINES[part.type]?.(part);
+
+export const wordsOf = (part) => part.text || part.file_name || lineOf(part);
+
+/** A message in one line. */
+export const excerptOf = ({ content }) => content.map(wordsOf).join(" ").replace(/\s+/g, " ").trim();
 
 const CITED = /\s*\[(\d{1,4}(?:, ?\d{1,4})*)\]/g;
 

@@ -8,6 +8,7 @@ from chatplatform import jobs, markdown_to_text
 from chatplatform.api import rate_limits
 from chatplatform.api.errors import TooManyRequests
 from chats.models import Conversation, Message, MessageStatus, SenderType
+from chats.schemas.content import labels_of
 from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
@@ -70,10 +71,9 @@ def mail(conversation_id: str) -> None:
 
 def _plain_text(answer: Message, language: str) -> str:
     """A message as plain text, translated into the language if there is a translation, followed by
-    the names of its files."""
-    files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
+    what else it contains."""
     text = markdown_to_text.convert(answer.translations.get(language) or answer.text)
-    return "\n".join(filter(None, [text, *(f"[{name}]" for name in files if name)]))
+    return "\n".join(filter(None, [text, *(f"[{label}]" for label in labels_of(answer.content))]))
 
 
 def _count_mail(chat: Conversation) -> bool:

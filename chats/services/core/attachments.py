@@ -23,7 +23,8 @@ from chatplatform.api.request_context import current_address
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
-from chats.schemas.message import FILE_TYPES, MessageContent
+from chats.schemas.content import FILE_TYPES
+from chats.schemas.message import MessageContent
 from chats.services.core import customers
 from identity.auth import Principal
 
@@ -84,10 +85,10 @@ class StoredFile:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The file as a piece of a message's content."""
+        """The file as a part of a message's content."""
         family = self.mime_type.partition("/")[0]
         return {
-            "type": family if family in {"image", "audio", "video"} else "file",
+            "type": family if family in FILE_TYPES else "file",
             "attachment_id": str(self.id),
             "file_name": self.file_name,
             "mime_type": self.mime_type,
@@ -163,13 +164,13 @@ def inert_name(name: str, mime_type: str) -> str:
 
 
 def ensure_allowed(
-    chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
+    chat: Conversation, parts: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
     """Raise 409 `attachments_off` if a customer sends a file and the bot accepts no files, or 403
     if the customer is blocked. Files from messaging channels are always accepted, because the
     customer has already sent them."""
     customers.ensure_not_blocked(chat.customer)
-    has_files = bool(files) or any(piece.type in FILE_TYPES for piece in pieces)
+    has_files = bool(files) or any(part.type in FILE_TYPES for part in parts)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
         raise AttachmentsOff
 
@@ -199,15 +200,15 @@ def remove_for_message(message: Message) -> None:
 
 
 def resolve_links(
-    chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
+    chat: Conversation, parts: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
-    """The content to store for the pieces in the body's `field`. A link to a file on this host
+    """The content to store for the parts in the body's `field`. A link to a file on this host
     becomes a reference to the file; 422 if the chat has no such file."""
     rows = Attachment.objects.for_client(chat.client).filter(conversation=chat)
     content = []
-    for position, piece in enumerate(pieces):
-        resolved = piece.model_dump(mode="json", exclude_none=True, exclude={"transcript"})
-        url = (piece.url or "").removeprefix(settings.PUBLIC_URL.rstrip("/"))
+    for position, part in enumerate(parts):
+        resolved = part.model_dump(mode="json", exclude_none=True, exclude={"transcript"})
+        url = (part.url or "").removeprefix(settings.PUBLIC_URL.rstrip("/"))
         if url.startswith("/"):
             try:
                 row = rows.get(pk=uuid.UUID(url.removeprefix(ATTACHMENT_PATH).partition("?")[0]))
@@ -215,7 +216,7 @@ def resolve_links(
                 msg = "This is not a file of this conversation."
                 raise Invalid.field("body", field, position, "url", msg=msg) from exc
             stored = StoredFile(row.pk, "", row.file_name, row.mime_type, row.size_bytes)
-            resolved = stored.content | {"text": piece.text}
+            resolved = stored.content | {"text": part.text}
         content.append(resolved)
     return content
 

@@ -33,7 +33,7 @@ class ChannelMessage:
     text: str
     provider_message_id: str | None
     # Locations, and files that could not be stored.
-    pieces: Sequence[MessageContent] = ()
+    parts: Sequence[MessageContent] = ()
     files: Sequence[StoredFile] = ()
     in_reply_to: Message | None = None
     # What the channel adds to the text, such as a button's payload or an advertisement.
@@ -51,7 +51,7 @@ def store_external_reply(
             lifecycle.to_queue(locked, reason="answered_elsewhere")
         content = messages.build_content(
             locked,
-            ConvMessage.model_construct(text=message.text, attachments=list(message.pieces)),
+            ConvMessage.model_construct(text=message.text, attachments=list(message.parts)),
             message.files,
         )
         return messages.append(

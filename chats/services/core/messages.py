@@ -28,6 +28,7 @@ from chats.models import (
 )
 from chats.schemas import desk as desk_schemas
 from chats.schemas import message as message_schemas
+from chats.schemas.content import text_of
 from chats.services.core import (
     attachments,
     automated_messages,
@@ -128,7 +129,7 @@ def append_platform_message(
 ) -> None:
     """Store one of the platform's sentences as a message, by default from the system. On the
     client's `silent_channels`, a message from the system becomes a note. The citations are also
-    stored in the first piece of the content."""
+    stored in the first part of the content."""
     fields["language"] = reply.language
     if author.type == SenderType.SYSTEM and chat.channel in chat.client.config.silent_channels:
         fields["is_note"] = True
@@ -253,15 +254,9 @@ def build_content(
     ]
 
 
-def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All text in a message's content, including transcripts, for the bot and for searches."""
-    texts = (piece.get(name) for piece in content for name in ("text", "transcript"))
-    return "\n".join(filter(None, texts))
-
-
 def replace_text(message: Message, text: str, *, at: datetime) -> None:
     """Write the new text of an edited message. Its files stay; its translations are removed."""
-    others = [piece for piece in message.content if piece["type"] != "text"]
+    others = [part for part in message.content if part["type"] != "text"]
     content = [*text_content(text), *others]
     message_status.write(
         message, content=content, text=text_of(content), translations={}, edited_at=at
@@ -350,5 +345,5 @@ def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
 
 def _links_to_files(message: Message) -> dict[str, str]:
     """Signed links to a message's stored files, by their ids."""
-    ids = (piece.get("attachment_id") for piece in message.content)
+    ids = (part.get("attachment_id") for part in message.content)
     return {file_id: Attachment.signed_url(file_id) for file_id in ids if file_id}

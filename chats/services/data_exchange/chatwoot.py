@@ -148,18 +148,18 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
     is_activity = _kind(source) == _ACTIVITY
     is_deleted = bool(_attributes(source).get("deleted"))
     lines = [] if is_deleted else _lines(source)
-    pieces = [] if is_deleted else _content(source)
-    lines_piece = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
+    parts = [] if is_deleted else _content(source)
+    lines_part = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
         "seq": seq,
         "sender": _sender(source),
-        "content": pieces or ([] if is_deleted else [lines_piece]),
+        "content": parts or ([] if is_deleted else [lines_part]),
         "deleted_at": _time(source.get("updated_at") or source["created_at"])
         if is_deleted
         else None,
-        "metadata": {} if is_deleted else _metadata_of(source, lines, has_content=bool(pieces)),
+        "metadata": {} if is_deleted else _metadata_of(source, lines, has_content=bool(parts)),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
         # Only agents see activities in Chatwoot.
         "is_note": bool(source.get("private")) or is_activity,
@@ -205,22 +205,22 @@ def _rating(source: Json) -> Json | None:
 
 
 def _content(source: Json) -> list[Json]:
-    """The pieces of a message: its text, split if it is long, then its files and locations."""
+    """The parts of a message: its text, split if it is long, then its files and locations."""
     # NUL and lone surrogates cannot be stored.
     text = _UNSTORABLE.sub("", source.get("content") or "")
-    parts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]
-    pieces: list[Json] = [{"type": "text", "text": part} for part in parts]
+    texts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]
+    parts: list[Json] = [{"type": "text", "text": part} for part in texts]
     for attachment in source.get("attachments") or []:
         url = attachment.get("data_url") or ""
         coordinates = attachment.get("coordinates_lat"), attachment.get("coordinates_long")
         if attachment.get("file_type") == "location" and None not in coordinates:
             location = {"latitude": coordinates[0], "longitude": coordinates[1]}
             title = (attachment.get("fallback_title") or "")[:_MAX_TEXT] or None
-            pieces.append({"type": "location", "location": location, "text": title})
+            parts.append({"type": "location", "location": location, "text": title})
         elif url.startswith("http"):
             kind = _KINDS.get(str(attachment.get("file_type")), "file")
-            pieces.append({"type": kind, "url": url, "size_bytes": attachment.get("file_size")})
-    return pieces
+            parts.append({"type": kind, "url": url, "size_bytes": attachment.get("file_size")})
+    return parts
 
 
 def _metadata_of(source: Json, lines: list[channel_context.Line], *, has_content: bool) -> Json:

@@ -10,6 +10,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
+from chats.schemas.content import labels_of
 from chats.schemas.conversation import Transcript, TranscriptLine
 from chats.services.core import conversations, messages
 from identity.auth import Principal
@@ -87,14 +88,8 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _line(message: Message) -> TranscriptLine:
-    other_pieces = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
     # The stars that a survey offers are left out.
-    options = (
-        option
-        for piece in message.content
-        if piece["type"] != "feedback"
-        for option in piece.get("options") or ()
-    )
+    parts = [part for part in message.content if part["type"] != "feedback"]
     is_from_customer = message.sender_type == SenderType.CUSTOMER
     return TranscriptLine.model_construct(
         sender=message.sender_type,
@@ -104,7 +99,7 @@ def _line(message: Message) -> TranscriptLine:
             if is_from_customer
             else markdown_to_text.convert(message.text, is_citing=bool(message.citations))
         ),
-        options=[option["label"] for option in options],
-        files=[piece.get("file_name") or piece["type"] for piece in other_pieces],
+        options=[option["label"] for part in parts for option in part.get("options") or ()],
+        files=labels_of(message.content),
         created_at=message.sent_at or message.created_at,
     )

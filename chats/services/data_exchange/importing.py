@@ -29,6 +29,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
+from chats.schemas.content import text_of
 from chats.schemas.data_exchange import (
     MAX_COUNTER,
     ConversationEntity,
@@ -276,7 +277,7 @@ def _used_values(
 def _message(
     client: Client, entity: MessageEntity, message_id: uuid.UUID, chat_id: uuid.UUID
 ) -> Message:
-    content = [piece.model_dump(mode="json", exclude_none=True) for piece in entity.content]
+    content = [part.model_dump(mode="json", exclude_none=True) for part in entity.content]
     return Message(
         id=message_id,
         client=client,
@@ -286,7 +287,7 @@ def _message(
         sender_name=entity.sender.name,
         recipient=entity.recipient.model_dump() if entity.recipient else None,
         content=content,
-        text=messages.text_of(content),
+        text=text_of(content),
         citations=[citation.model_dump(mode="json") for citation in entity.citations],
         language=entity.language or "",
         customer_reaction=entity.customer_reaction or "",

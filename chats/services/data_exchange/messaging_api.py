@@ -17,6 +17,7 @@ from chats.models import (
     Tagging,
     TagSource,
 )
+from chats.schemas.content import text_of
 from chats.schemas.message import Sender
 from chats.schemas.messaging import ConversationRequest, MessageRequest, MessagingQuery
 from chats.schemas.people import CustomerInfo
@@ -151,7 +152,7 @@ def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | 
     sender = body.sender
     if sender.type == "customer":
         lifecycle.ensure_not_ended(chat)
-        attachments.ensure_allowed(chat, body.pieces)
+        attachments.ensure_allowed(chat, body.parts)
     else:
         lifecycle.ensure_can_reply(chat)
     if sender.type == "bot" and chat.assign_type == AssignType.AGENT:
@@ -163,8 +164,8 @@ def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | 
 
 
 def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) -> Message:
-    content = attachments.resolve_links(chat, body.pieces, field="content")
-    text = messages.text_of(content)
+    content = attachments.resolve_links(chat, body.parts, field="content")
+    text = text_of(content)
     is_agent = body.sender.type == "agent"
     return messages.append(
         chat,

@@ -16,7 +16,8 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Attachment, Conversation, LockedConversation, Message, SenderType
-from chats.services.core import enqueue_translations, message_status, messages
+from chats.schemas.content import text_of
+from chats.services.core import enqueue_translations, message_status
 
 log = logging.getLogger(__name__)
 # The maximum number of pictures that the model gets for one reply: the latest ones.
@@ -37,7 +38,7 @@ _BYTES_PER_MINUTE = 240_000
 
 def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]:
     """The ids of the latest pictures in these messages, if the bot's model may look at them."""
-    ids = [piece["attachment_id"] for row in burst for piece in _stored(row, _PICTURES)]
+    ids = [part["attachment_id"] for row in burst for part in _stored(row, _PICTURES)]
     is_allowed = ids and _may_use(chat, Capability.READ_PICTURES)
     return tuple(ids[-MAX_PICTURES:]) if is_allowed else ()
 
@@ -76,21 +77,21 @@ def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
 
     A voice note that cannot be transcribed stays as it is, for agents to listen to.
     """
-    notes = [(row, piece) for row in burst for piece in _untranscribed(row)]
+    notes = [(row, part) for row in burst for part in _untranscribed(row)]
     if not notes or not _may_use(chat, Capability.TRANSCRIBE):
         return False
     has_transcribed = False
-    for row, piece in notes:
+    for row, part in notes:
         try:
-            _transcribe(chat, row, piece)
+            _transcribe(chat, row, part)
             has_transcribed = True
         except (ApiError, OSError, Attachment.DoesNotExist) as error:
             log.warning("a voice note of %s is not transcribed: %r", row.pk, error)
     return has_transcribed
 
 
-def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) -> None:
-    row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
+def _transcribe(chat: Conversation, message: Message, part: Mapping[str, Any]) -> None:
+    row = Attachment.objects.get(pk=part["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
     # Use the language of the customer's previous text, because the chat's language may be a guess.
@@ -100,8 +101,8 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
     languages = earlier.exclude(text="").order_by("-seq").values_list("language", flat=True)
     recording = Recording(
         data,
-        _VOICE_NOTES[piece["mime_type"]],
-        piece["mime_type"],
+        _VOICE_NOTES[part["mime_type"]],
+        part["mime_type"],
         language=(languages.first() or "").partition("-")[0],
     )
     with engines.paid_work(
@@ -111,7 +112,7 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
         characters=1_000 * (1 + len(data) // _BYTES_PER_MINUTE),
         key_id=chat.capped_key_id,
     ) as work:
-        _store(message, piece["attachment_id"], work.transcribe(recording))
+        _store(message, part["attachment_id"], work.transcribe(recording))
 
 
 def _store(message: Message, attachment_id: str, transcript: str) -> None:
@@ -120,11 +121,11 @@ def _store(message: Message, attachment_id: str, transcript: str) -> None:
     with jobs.commit():
         chat, row = message_status.lock(message)
         row.conversation = chat
-        content = [dict(piece) for piece in row.content]
-        for piece in content:
-            if piece.get("attachment_id") == attachment_id:
-                piece["transcript"] = transcript
-        text = messages.text_of(content)
+        content = [dict(part) for part in row.content]
+        for part in content:
+            if part.get("attachment_id") == attachment_id:
+                part["transcript"] = transcript
+        text = text_of(content)
         language = detection.detect(text, default=chat.language, offered=chat.bot.languages)
         message_status.write(row, content=content, text=text, language=language)
         if not chat.is_preview:
@@ -133,17 +134,17 @@ def _store(message: Message, attachment_id: str, transcript: str) -> None:
 
 
 def _untranscribed(message: Message) -> list[dict[str, Any]]:
-    return [piece for piece in _stored(message, _VOICE_NOTES) if not piece.get("transcript")]
+    return [part for part in _stored(message, _VOICE_NOTES) if not part.get("transcript")]
 
 
 def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
-    """The pieces of a message that are stored files of these MIME types, of at most `MAX_BYTES`."""
+    """The parts of a message that are stored files of these MIME types, of at most `MAX_BYTES`."""
     return [
-        piece
-        for piece in message.content
-        if piece.get("attachment_id")
-        and piece.get("mime_type") in types
-        and (piece.get("size_bytes") or 0) <= MAX_BYTES
+        part
+        for part in message.content
+        if part.get("attachment_id")
+        and part.get("mime_type") in types
+        and (part.get("size_bytes") or 0) <= MAX_BYTES
     ]
 
 

@@ -15,7 +15,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.schemas.message import FILE_TYPES
+from chats.schemas.content import FILE_TYPES, KINDS, text_of
 from chats.services.core import channel_context, customers, fast_sql, messages
 from chats.services.reply import customer_media
 from chats.services.reply.decide import (
@@ -80,9 +80,7 @@ def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
 def _text_of(message: Message) -> str:
     if message.metadata.get("no_words"):
         return ""
-    return messages.text_of(
-        [piece for piece in message.content if piece["type"] != "location"]
-    ).strip()
+    return text_of(part for part in message.content if KINDS[part["type"]].is_question).strip()
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
@@ -97,7 +95,7 @@ def _textless_kind(burst: Sequence[Message]) -> Literal["files", "lines", "no_re
     """What the messages contain if they have no text (see `Facts.textless_kind`)."""
     if all(channel_context.needs_no_reply(row.metadata) for row in burst):
         return "no_reply_needed"
-    has_files = any(piece["type"] in FILE_TYPES for row in burst for piece in row.content)
+    has_files = any(part["type"] in FILE_TYPES for row in burst for part in row.content)
     return "files" if has_files else "lines"
 
 

@@ -33,7 +33,7 @@ export function rewrite(chatId, text, style) {
 
 /** Adds a translation to a message on this screen; nothing is stored. */
 export function translate(message, language) {
-  const text = message.content.map((piece) => piece.text).filter(Boolean).join("\n");
+  const text = textsOf(message).join("\n");
   return tried(async () => {
     const done = await post("/client/translate", { text, out_lang_code: language });
     dispatch({ type: "message", message: { ...message, translations: { ...message.translations, [language]: done.text } } });
@@ -70,7 +70,7 @@ export async function askWhy(chat, message) {
 export function questionOf(chat, receipt) {
   const messages = read().threads[chat.id]?.messages ?? [];
   const asked = messages.filter((message) => receipt.answers.includes(message.id));
-  return asked.flatMap((message) => message.content.map((piece) => piece.text)).filter(Boolean).join(" ").slice(0, MAX_QUESTION);
+  return asked.flatMap(textsOf).join(" ").slice(0, MAX_QUESTION);
 }
 
 /**

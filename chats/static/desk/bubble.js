@@ -1,7 +1,7 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { PlainText, Rich } from "../common/message_text.js";
+import { PlainText, Rich, lineOf } from "../common/message_text.js";
 import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
@@ -40,18 +40,19 @@ export class Bubble extends Component {
   }
 }
 
-/** The channel's lines above the pieces; if the customer wrote nothing, they are the text. */
+/** The channel's lines above the parts; if the customer wrote nothing, they are the text. */
 function Content({ message }) {
-  const pieces = message.metadata?.no_words ? message.content.filter(({ type }) => type !== "text") : message.content;
+  const parts = message.metadata?.no_words ? message.content.filter(({ type }) => type !== "text") : message.content;
   return html`
     ${linesOf(message).map(({ kind, words, url }) => html`<${Line} kind=${kind} words=${words} address=${safeAddress(url)} />`)}
-    ${pieces.map((piece, place) => html`<${Piece} key=${place} piece=${piece} message=${message} />`)}
+    ${parts.map((part, place) => html`<${Part} key=${place} part=${part} message=${message} />`)}
   `;
 }
 
+const linked = (words, address) => (address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${words}</a>` : words);
+
 function Line({ kind, words, address }) {
-  const said = address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${words}</a>` : words;
-  return html`<p class=${`line ${kind}`} data-line=${kind} dir="auto">${said}</p>`;
+  return html`<p class=${`line ${kind}`} data-line=${kind} dir="auto">${linked(words, address)}</p>`;
 }
 
 /** A picture, or text if it cannot be shown; the link to its file is below in either case. */
@@ -78,26 +79,26 @@ function Said({ text, message: { sender, citations } }) {
   return html`<div class="said rich" dir="auto"><${Rich} text=${text} places=${places} /></div>`;
 }
 
-function Piece({ piece, message }) {
-  const address = safeAddress(piece.url);
-  if (piece.type === "location") {
-    const { latitude, longitude, city, region, country } = piece.location;
-    const names = piece.text || [city, region, country].filter(Boolean).join(", ");
-    const degrees = [latitude, longitude].filter((value) => typeof value === "number").join(",");
-    const map = degrees.includes(",") && `https://maps.google.com/?q=${degrees}`;
-    const place = map ? html`<a href=${map} target="_blank" rel="noopener noreferrer">${names || degrees}</a>` : names || degrees;
-    return html`<p dir="auto">${t("Location")}: ${place}</p>`;
-  }
-  const name = piece.file_name || t("File");
+/** The link to a map, if a part is a place with coordinates. */
+function mapOf({ location }) {
+  const degrees = [location?.latitude, location?.longitude].filter((value) => typeof value === "number");
+  return degrees.length === 2 && `https://maps.google.com/?q=${degrees}`;
+}
+
+function Part({ part, message }) {
+  const address = safeAddress(part.url);
+  const line = lineOf(part);
+  if (line) return html`<p dir="auto">${linked(line, mapOf(part))}</p>`;
+  const name = part.file_name || t("File");
   const isHere = address && new URL(address, location.href).origin === location.origin; // all that the page may load
   return html`
-    ${piece.text && html`<${Said} text=${piece.text} message=${message} />`}
-    ${isHere && piece.type === "image" && html`<${Picture} address=${address} name=${name} />`}
-    ${isHere && ["audio", "video"].includes(piece.type) && html`<${Player} kind=${piece.type} address=${address} name=${name} />`}
+    ${part.text && html`<${Said} text=${part.text} message=${message} />`}
+    ${isHere && part.type === "image" && html`<${Picture} address=${address} name=${name} />`}
+    ${isHere && ["audio", "video"].includes(part.type) && html`<${Player} kind=${part.type} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
-    ${piece.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note transcript")}</p><p class="said" dir="auto">${piece.transcript}</p></div>`}
-    ${piece.error && html`<p class="fault">${piece.error}</p>`}
-    ${piece.options && html`<ul class="options">${piece.options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`}
+    ${part.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note transcript")}</p><p class="said" dir="auto">${part.transcript}</p></div>`}
+    ${part.error && html`<p class="fault">${part.error}</p>`}
+    ${part.options && html`<ul class="options">${part.options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`}
   `;
 }
 

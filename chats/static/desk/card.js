@@ -2,6 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/i18n.js";
+import { excerptOf } from "../common/message_text.js";
 import { Component } from "../vendor/preact.js";
 import { get } from "./api.js";
 import { summarize } from "./assist.js";
@@ -84,4 +85,4 @@ export class Card extends Component {
 
 /** What an earlier chat was about: its summary, else its last message. */
 const subject = ({ summary, last_message: last }) =>
-  summary ?? (last?.content.map((piece) => piece.text || piece.file_name || "").join(" ") || t("No messages"));
+  summary ?? ((last && excerptOf(last)) || t("No messages"));

@@ -185,7 +185,7 @@ function Edit({ message }) {
     const text = event.target.text.value.trim();
     if (text) finish(() => chats.changeMessage(message, text));
   };
-  const said = message.content.map((piece) => piece.type === "text" && piece.text).filter(Boolean).join("\n");
+  const said = message.content.map((part) => part.type === "text" && part.text).filter(Boolean).join("\n");
   return html`
     <form onSubmit=${save}>
       <label>${t("Message")} <textarea name="text" rows="5" maxlength="8000" required autofocus dir="auto" defaultValue=${said}></textarea></label>

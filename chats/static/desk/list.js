@@ -3,6 +3,7 @@
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
 import { language, t, tn } from "../common/i18n.js";
+import { excerptOf } from "../common/message_text.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
@@ -127,7 +128,7 @@ function rowProps(state, chat, notice) {
     closing: replyWindow(state, chat),
     facts: facts(state, chat).join("\n"),
     said: lastLine(state, chat),
-    found: state.query && state.list.found[chat.id] ? excerpt(textOf(state.list.found[chat.id]), state.query) : null,
+    found: state.query && state.list.found[chat.id] ? excerpt(excerptOf(state.list.found[chat.id]), state.query) : null,
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     called: notice ? noticeText(state, notice) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
@@ -207,12 +208,10 @@ function when(chat, today) {
   return written(moment, { day: "numeric", month: "short" });
 }
 
-const textOf = (message) => message.content.map((piece) => piece.text || piece.file_name || "").join(" ").replace(/\s+/g, " ").trim();
-
 /** The last message, with its sender unless that is the customer. */
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
-  const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : textOf(last)).slice(0, 140);
+  const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : excerptOf(last)).slice(0, 140);
   const { type, id, name } = last.sender;
   if (type === "customer") return said;
   const who = type === "agent" ? (id === String(state.me.id) ? t("You") : name || t("A teammate")) : name || t("Bot");

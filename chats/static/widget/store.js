@@ -1,4 +1,5 @@
 /** The widget's state: only events change it, in one pure function. */
+import { excerptOf } from "../common/message_text.js";
 
 /** What the visitor has typed but not sent: the message, the answers of the form before the chat, the address for later
 answers, the rating. */
@@ -73,8 +74,7 @@ function inOrder(one, other) {
 export const isFromUs = (message) => message.sender.type !== "customer";
 
 /** The beginning of the last message. */
-export const lastWords = (messages) =>
-  (messages.at(-1).content.map((piece) => piece.text ?? piece.file_name).find(Boolean) ?? "").slice(0, 80);
+export const lastWords = (messages) => excerptOf(messages.at(-1)).slice(0, 80);
 
 /** Whether a known message of ours has changed, for example by a translation. */
 export function isRetold(known, message) {

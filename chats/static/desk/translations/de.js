@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden.",
 "{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden."
 ],
+"Location: {where}": "Ort: {where}",
 "Check the format of this field.": "Prüfen Sie das Format dieses Felds.",
 "Learning…": "Wird gelernt …",
 "Asking again…": "Wird erneut gefragt …",
@@ -12,7 +13,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "The customer deleted this message.": "Der Kunde hat diese Nachricht zurückgezogen.",
 "This image can't be shown.": "Das Bild kann nicht angezeigt werden.",
 "This file can't be played here.": "Die Datei kann hier nicht abgespielt werden.",
-"Location": "Ort",
 "Voice note transcript": "Sprachnachricht als Text",
 "Translation ({language})": "Übersetzung ({language})",
 "Translate": "Übersetzen",

@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "Thừa {count} ký tự. Hãy rút ngắn văn bản để gửi."
 ],
+"Location: {where}": "Địa điểm: {where}",
 "Check the format of this field.": "Kiểm tra định dạng của trường này.",
 "Learning…": "Đang huấn luyện…",
 "Asking again…": "Đang hỏi lại…",
@@ -11,7 +12,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "The customer deleted this message.": "Khách hàng đã thu hồi tin nhắn này.",
 "This image can't be shown.": "Không hiển thị được ảnh này.",
 "This file can't be played here.": "Không phát được tệp này ở đây.",
-"Location": "Địa điểm",
 "Voice note transcript": "Tin nhắn thoại dạng văn bản",
 "Translation ({language})": "Bản dịch ({language})",
 "Translate": "Dịch",

@@ -7,6 +7,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "{count} حرفًا زائدًا. اختصر النص لإرساله.",
 "{count} حرف زائد. اختصر النص لإرساله."
 ],
+"Location: {where}": "المكان: {where}",
 "Open the chat": "فتح المحادثة",
 "{count} unread": [
 "{count} غير مقروءة",
@@ -73,7 +74,6 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "Suggested questions": "أسئلة مقترحة",
 "The image {name} can't be shown": "لا يمكن عرض الصورة {name}",
 "File": "ملف",
-"Location: {where}": "المكان: {where}",
 "page {page}": "صفحة {page}",
 "Sources": "المصادر",
 "View source": "عرض المصدر",

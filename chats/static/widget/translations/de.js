@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden.",
 "{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden."
 ],
+"Location: {where}": "Ort: {where}",
 "Sources": "Quellen",
 "You": "Sie",
 "This message was deleted.": "Diese Nachricht wurde gelöscht.",
@@ -62,7 +63,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Your chats": "Ihre Chats",
 "Suggested questions": "Vorgeschlagene Fragen",
 "The image {name} can't be shown": "Das Bild {name} kann nicht angezeigt werden",
-"Location: {where}": "Ort: {where}",
 "View source": "Quelle öffnen",
 "Helpful": "Hilfreich",
 "Not helpful": "Nicht hilfreich",

@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Sobra {count} carácter. Acorte el texto para enviarlo.",
 "Sobran {count} caracteres. Acorte el texto para enviarlo."
 ],
+"Location: {where}": "Lugar: {where}",
 "Open the chat": "Abrir el chat",
 "{count} unread": [
 "{count} sin leer",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Preguntas sugeridas",
 "The image {name} can't be shown": "No se puede mostrar la imagen {name}",
 "File": "Archivo",
-"Location: {where}": "Lugar: {where}",
 "page {page}": "página {page}",
 "Sources": "Fuentes",
 "View source": "Ver la fuente",

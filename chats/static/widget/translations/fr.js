@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "{count} caractère de trop. Raccourcissez le texte pour l’envoyer.",
 "{count} caractères de trop. Raccourcissez le texte pour l’envoyer."
 ],
+"Location: {where}": "Lieu : {where}",
 "Open the chat": "Ouvrir la discussion",
 "{count} unread": [
 "{count} non lu",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "Suggested questions": "Questions suggérées",
 "The image {name} can't be shown": "L'image {name} ne peut pas être affichée",
 "File": "Fichier",
-"Location: {where}": "Lieu : {where}",
 "page {page}": "page {page}",
 "Sources": "Sources",
 "View source": "Voir la source",

@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} अक्षर ज़्यादा है। भेजने के लिए टेक्स्ट छोटा करें।",
 "{count} अक्षर ज़्यादा हैं। भेजने के लिए टेक्स्ट छोटा करें।"
 ],
+"Location: {where}": "स्थान: {where}",
 "Open the chat": "चैट खोलें",
 "{count} unread": [
 "{count} अपठित",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "सुझाए गए प्रश्न",
 "The image {name} can't be shown": "चित्र {name} नहीं दिखाया जा सकता",
 "File": "फ़ाइल",
-"Location: {where}": "स्थान: {where}",
 "page {page}": "पृष्ठ {page}",
 "Sources": "स्रोत",
 "View source": "स्रोत देखें",

@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Kelebihan {count} karakter. Persingkat teks untuk mengirimnya.",
 "Kelebihan {count} karakter. Persingkat teks untuk mengirimnya."
 ],
+"Location: {where}": "Lokasi: {where}",
 "Open the chat": "Buka obrolan",
 "{count} unread": [
 "{count} belum dibaca",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Pertanyaan yang disarankan",
 "The image {name} can't be shown": "Gambar {name} tidak dapat ditampilkan",
 "File": "Berkas",
-"Location: {where}": "Lokasi: {where}",
 "page {page}": "halaman {page}",
 "Sources": "Sumber",
 "View source": "Lihat sumber",

@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} carattere di troppo. Accorci il testo per inviarlo.",
 "{count} caratteri di troppo. Accorci il testo per inviarlo."
 ],
+"Location: {where}": "Luogo: {where}",
 "Open the chat": "Apri la chat",
 "{count} unread": [
 "{count} non letto",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Domande suggerite",
 "The image {name} can't be shown": "L'immagine {name} non può essere mostrata",
 "File": "File",
-"Location: {where}": "Luogo: {where}",
 "page {page}": "pagina {page}",
 "Sources": "Fonti",
 "View source": "Vedi la fonte",

@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "{count}文字超過しています。短くしてから送信してください。"
 ],
+"Location: {where}": "場所：{where}",
 "Open the chat": "チャットを開く",
 "{count} unread": [
 "未読 {count} 件"
@@ -53,7 +54,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Suggested questions": "質問の例",
 "The image {name} can't be shown": "画像 {name} を表示できません",
 "File": "ファイル",
-"Location: {where}": "場所：{where}",
 "page {page}": "{page} ページ",
 "Sources": "出典",
 "View source": "出典を見る",

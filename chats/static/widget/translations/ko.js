@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "{count}자 초과했습니다. 텍스트를 줄여서 보내 주세요."
 ],
+"Location: {where}": "위치: {where}",
 "Open the chat": "채팅 열기",
 "{count} unread": [
 "읽지 않음 {count}개"
@@ -53,7 +54,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Suggested questions": "추천 질문",
 "The image {name} can't be shown": "이미지 {name}을(를) 표시할 수 없습니다",
 "File": "파일",
-"Location: {where}": "위치: {where}",
 "page {page}": "{page}쪽",
 "Sources": "출처",
 "View source": "출처 보기",

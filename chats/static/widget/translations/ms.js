@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Terlebih {count} aksara. Pendekkan teks untuk menghantarnya.",
 "Terlebih {count} aksara. Pendekkan teks untuk menghantarnya."
 ],
+"Location: {where}": "Lokasi: {where}",
 "Open the chat": "Buka sembang",
 "{count} unread": [
 "{count} belum dibaca",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Soalan yang dicadangkan",
 "The image {name} can't be shown": "Imej {name} tidak dapat ditunjukkan",
 "File": "Fail",
-"Location: {where}": "Lokasi: {where}",
 "page {page}": "halaman {page}",
 "Sources": "Sumber",
 "View source": "Lihat sumber",

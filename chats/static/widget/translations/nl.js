@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} teken te veel. Kort de tekst in om hem te versturen.",
 "{count} tekens te veel. Kort de tekst in om hem te versturen."
 ],
+"Location: {where}": "Plaats: {where}",
 "Open the chat": "Chat openen",
 "{count} unread": [
 "{count} ongelezen",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Voorgestelde vragen",
 "The image {name} can't be shown": "De afbeelding {name} kan niet worden getoond",
 "File": "Bestand",
-"Location: {where}": "Plaats: {where}",
 "page {page}": "pagina {page}",
 "Sources": "Bronnen",
 "View source": "Bron bekijken",

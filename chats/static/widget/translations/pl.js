@@ -4,6 +4,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "O {count} znaki za dużo. Skróć tekst, aby go wysłać.",
 "O {count} znaków za dużo. Skróć tekst, aby go wysłać."
 ],
+"Location: {where}": "Miejsce: {where}",
 "Open the chat": "Otwórz czat",
 "{count} unread": [
 "{count} nieprzeczytana",
@@ -61,7 +62,6 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "Suggested questions": "Proponowane pytania",
 "The image {name} can't be shown": "Nie można pokazać obrazu {name}",
 "File": "Plik",
-"Location: {where}": "Miejsce: {where}",
 "page {page}": "strona {page}",
 "Sources": "Źródła",
 "View source": "Zobacz źródło",

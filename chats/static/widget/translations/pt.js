@@ -3,6 +3,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} caractere a mais. Encurte o texto para enviá-lo.",
 "{count} caracteres a mais. Encurte o texto para enviá-lo."
 ],
+"Location: {where}": "Local: {where}",
 "Open the chat": "Abrir a conversa",
 "{count} unread": [
 "{count} por ler",
@@ -57,7 +58,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Suggested questions": "Perguntas sugeridas",
 "The image {name} can't be shown": "A imagem {name} não pode ser mostrada",
 "File": "Ficheiro",
-"Location: {where}": "Local: {where}",
 "page {page}": "página {page}",
 "Sources": "Fontes",
 "View source": "Ver a fonte",

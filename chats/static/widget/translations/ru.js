@@ -4,6 +4,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Лишние {count} символа. Сократите текст, чтобы отправить его.",
 "Лишних символов: {count}. Сократите текст, чтобы отправить его."
 ],
+"Location: {where}": "Место: {where}",
 "Open the chat": "Открыть чат",
 "{count} unread": [
 "{count} непрочитанное",
@@ -61,7 +62,6 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Suggested questions": "Предлагаемые вопросы",
 "The image {name} can't be shown": "Изображение {name} не удаётся показать",
 "File": "Файл",
-"Location: {where}": "Место: {where}",
 "page {page}": "страница {page}",
 "Sources": "Источники",
 "View source": "Открыть источник",

@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "เกินมา {count} ตัวอักษร โปรดย่อข้อความก่อนส่ง"
 ],
+"Location: {where}": "สถานที่: {where}",
 "Open the chat": "เปิดแชต",
 "{count} unread": [
 "ยังไม่ได้อ่าน {count} ข้อความ"
@@ -53,7 +54,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Suggested questions": "คำถามแนะนำ",
 "The image {name} can't be shown": "แสดงรูปภาพ {name} ไม่ได้",
 "File": "ไฟล์",
-"Location: {where}": "สถานที่: {where}",
 "page {page}": "หน้า {page}",
 "Sources": "แหล่งที่มา",
 "View source": "ดูแหล่งที่มา",

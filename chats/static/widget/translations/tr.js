@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "{count} karakter fazla. Göndermek için metni kısaltın."
 ],
+"Location: {where}": "Yer: {where}",
 "Open the chat": "Sohbeti aç",
 "{count} unread": [
 "{count} okunmamış"
@@ -53,7 +54,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Suggested questions": "Önerilen sorular",
 "The image {name} can't be shown": "{name} görseli gösterilemiyor",
 "File": "Dosya",
-"Location: {where}": "Yer: {where}",
 "page {page}": "sayfa {page}",
 "Sources": "Kaynaklar",
 "View source": "Kaynağı görüntüle",

@@ -4,6 +4,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Зайві {count} символи. Скоротіть текст, щоб надіслати його.",
 "Зайвих символів: {count}. Скоротіть текст, щоб надіслати його."
 ],
+"Location: {where}": "Місце: {where}",
 "Open the chat": "Відкрити чат",
 "{count} unread": [
 "{count} непрочитане",
@@ -61,7 +62,6 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Suggested questions": "Запропоновані запитання",
 "The image {name} can't be shown": "Зображення {name} не вдається показати",
 "File": "Файл",
-"Location: {where}": "Місце: {where}",
 "page {page}": "сторінка {page}",
 "Sources": "Джерела",
 "View source": "Відкрити джерело",

@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "Thừa {count} ký tự. Hãy rút ngắn văn bản để gửi."
 ],
+"Location: {where}": "Địa điểm: {where}",
 "Sources": "Nguồn",
 "You": "Bạn",
 "This message was deleted.": "Tin nhắn này đã bị xóa.",
@@ -58,7 +59,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Your chats": "Các cuộc trò chuyện của bạn",
 "Suggested questions": "Câu hỏi gợi ý",
 "The image {name} can't be shown": "Không hiển thị được ảnh {name}",
-"Location: {where}": "Địa điểm: {where}",
 "View source": "Mở nguồn",
 "Helpful": "Hữu ích",
 "Not helpful": "Không hữu ích",

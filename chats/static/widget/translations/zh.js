@@ -2,6 +2,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} character too many. Shorten the text to send it.": [
 "超出 {count} 个字符。请缩短文字后再发送。"
 ],
+"Location: {where}": "位置：{where}",
 "Open the chat": "打开聊天",
 "{count} unread": [
 "{count} 条未读"
@@ -53,7 +54,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Suggested questions": "推荐问题",
 "The image {name} can't be shown": "无法显示图片 {name}",
 "File": "文件",
-"Location: {where}": "位置：{where}",
 "page {page}": "第 {page} 页",
 "Sources": "来源",
 "View source": "查看来源",

@@ -4,23 +4,15 @@ import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
 import { t } from "../../common/i18n.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-import { PlainText, raised, Rich } from "../../common/message_text.js";
+import { PlainText, raised, Rich, wordsOf } from "../../common/message_text.js";
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
 /** A picture, or text if it cannot be shown. */
 function Picture({ url, name }) {
   const [isBroken, setIsBroken] = useState(false);
-  const shown = isBroken
-    ? t("The image {name} can't be shown", { name })
-    : html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
-  return html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`;
-}
-
-/** Where a place is, in words; as numbers, if it has no name. */
-function whereIs({ city, region, country, latitude, longitude }) {
-  const names = [city, region, country].filter(Boolean).join(", ");
-  return names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ");
+  if (isBroken) return t("The image {name} can't be shown", { name });
+  return html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
 }
 
 /** The choices that a message offers; once the chat has continued, only their names. */
@@ -31,20 +23,18 @@ function Options({ options, onChoose }) {
   </div>`;
 }
 
-function Piece({ piece, isOurs, places, onChoose }) {
-  const name = piece.file_name ?? t("File");
-  if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} />`;
-  if (isWeb(piece.url)) {
-    return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
-  }
-  const place = piece.location && t("Location: {where}", { where: whereIs(piece.location) });
-  const text = piece.text || place || piece.file_name || piece.error;
+function Part({ part, isOurs, places, onChoose }) {
+  const { type, url } = part;
+  const name = part.file_name ?? t("File");
+  const shown = type === "image" ? html`<${Picture} url=${url} name=${name} />` : name;
+  const text = isWeb(url) ? part.text : wordsOf(part) || part.error;
   return html`
+    ${isWeb(url) && html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`}
     ${text &&
     (isOurs
       ? html`<div class="text" dir="auto"><${Rich} text=${text} places=${places} /></div>`
       : html`<p class="text" dir="auto"><${PlainText} text=${text} /></p>`)}
-    ${piece.options && html`<${Options} options=${piece.options} onChoose=${onChoose} />`}
+    ${part.options && html`<${Options} options=${part.options} onChoose=${onChoose} />`}
   `;
 }
 
@@ -94,7 +84,7 @@ function Thumbs({ value, onThumb }) {
 function translated({ sender, content, translations }, language) {
   const words = sender.type === "agent" && (translations[language] ?? Object.values(translations)[0]);
   if (!words) return null;
-  return [{ type: "text", text: words }, ...content.map((piece) => ({ ...piece, text: piece.type === "text" ? null : piece.text }))];
+  return [{ type: "text", text: words }, ...content.map((part) => ({ ...part, text: null }))];
 }
 
 /** "Translated from English", with a button for the original. */
@@ -110,8 +100,8 @@ export function Message({ message, language, isLast, isContinued, state, thumb, 
   const { type, name } = message.sender;
   const isOurs = type !== "customer";
   const translation = translated(message, language);
-  const pieces = ((!isOriginal && translation) || message.content).filter((piece) => piece.type !== "feedback");
-  if (!pieces.length && !message.deleted_at) return null;
+  const parts = ((!isOriginal && translation) || message.content).filter((part) => part.type !== "feedback");
+  if (!parts.length && !message.deleted_at) return null;
   const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
   const isRateable = type === "bot" && !message.is_welcome;
   const sources = sourcesOf(message.citations);
@@ -120,7 +110,7 @@ export function Message({ message, language, isLast, isContinued, state, thumb, 
     <p class=${isContinued ? "unseen" : "by"}><bdi>${isOurs ? name : t("You")}</bdi> <time datetime=${message.created_at}>${time}</time></p>
     <div class="bubble">
       ${message.deleted_at && html`<p class="by">${t("This message was deleted.")}</p>`}
-      ${pieces.map((piece) => html`<${Piece} piece=${piece} isOurs=${isOurs} places=${places} onChoose=${isLast && actions.send} />`)}
+      ${parts.map((part) => html`<${Part} part=${part} isOurs=${isOurs} places=${places} onChoose=${isLast && actions.send} />`)}
     </div>
     ${message.edited_at && !message.deleted_at && html`<p class="by">${t("Edited")}</p>`}
     ${translation &&

@@ -1,0 +1,52 @@
+"""The table of the kinds of message content, `KINDS`: what is special about the parts of a type."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from chatplatform.templatetags.codes import location_text
+from chats.models import Message
+
+ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
+FILE_TYPES = ("image", "file", "audio", "video")
+# A stored part of a message's content, with some of the keys of the shape `MessageContent`.
+Part = Mapping[str, Any]
+
+
+class Kind(NamedTuple):
+    """A kind of content; by default it is like a text."""
+
+    needs: tuple[str, ...] = ()  # the keys of which a part must have one
+    # What a part says besides its texts, in one line: for mails, transcripts and lists, and for
+    # channels that cannot show it.
+    label: Callable[[Part], str] = lambda part: ""
+    # The texts that are searched, translated and summarized.
+    texts: Callable[[Part], Iterable[Any]] = lambda part: map(part.get, ("text", "transcript"))
+    is_question: bool = True  # whether the sender wrote the text, so that the bot answers it
+    is_translated: bool = True  # for the customer, if an agent sends it
+
+
+_FILE = Kind(("url", "error"), lambda part: part.get("file_name") or part["type"])
+KINDS: dict[str, Kind] = {
+    "text": Kind(("text",)),
+    **dict.fromkeys(FILE_TYPES, _FILE),
+    "location": Kind(
+        ("location",), lambda part: location_text(part["location"]), is_question=False
+    ),
+    "template": Kind(is_translated=False),  # the provider has the template's text
+    "feedback": Kind(),
+}
+
+
+def text_of(content: Iterable[Part]) -> str:
+    """All text in a message's content, including transcripts, for the bot and for searches."""
+    return "\n".join(text for part in content for text in KINDS[part["type"]].texts(part) if text)
+
+
+def labels_of(content: Iterable[Part]) -> list[str]:
+    """What a message contains besides its text, such as the names of its files."""
+    return [label for part in content if (label := KINDS[part["type"]].label(part))]
+
+
+def preview(message: Message) -> str:
+    """A message for a list: its text, or else its first label."""
+    return message.text or next(iter(labels_of(message.content)), "")
