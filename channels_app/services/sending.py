@@ -31,7 +31,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.schemas.content import FILE_TYPES, KINDS
+from chats.schemas.content import FILE_TYPES, kind_of
 from chats.services.core import channel_updates, enqueue_translations, message_status
 
 log = logging.getLogger(__name__)
@@ -305,7 +305,7 @@ def _part(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
             return place
         case type_ if type_ in FILE_TYPES:
             return _file(stored, files)
-    text = "\n".join(filter(None, [text, KINDS[stored["type"]].label(stored)]))
+    text = "\n".join(filter(None, [text, kind_of(stored).label(stored)]))
     return Part(text=text, choices=choices) if text or choices else None
 
 

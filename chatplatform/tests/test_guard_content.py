@@ -177,6 +177,19 @@ def test_each_kind_is_seen_in_every_place(kind, visited, server, ann, model):  #
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_kind_of_a_newer_release_is_read_like_a_text(visited, server, ann, model):  # noqa: F811
+    with transaction.atomic():
+        chat, author = conversations.lock(visited), messages.Author(SenderType.AGENT, None, "Ben")
+        part = {"type": "poll", "text": WORDS, "choices": [1, 2]}
+        message = messages.append(chat, author=author, content=[part], language="en")
+    world = World(visited, server, ann, model)
+    missing = [
+        name for name, see in PLACES.items() if see != api and WORDS not in see(world, message)
+    ]
+    assert not missing
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", get_args(ContentType))
 def test_each_kind_is_sent_by_a_channel(kind, telegram, telegram_bot, bot):  # noqa: F811
     Bot.objects.update(agent_reply=True)

@@ -16,7 +16,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
-from chats.schemas.content import KINDS
+from chats.schemas.content import kind_of
 from chats.schemas.message import Message as MessageSchema
 from chats.services.desk import inbox
 
@@ -85,7 +85,7 @@ def _message(chat: Conversation, row: Message) -> Line:
     )
     message = MessageSchema.from_row(row)
     for part in message["content"]:
-        part["label"] = KINDS[part["type"]].label(part)
+        part["label"] = kind_of(part).label(part)
     return Line("message", row.created_at, row=row, message=message, name=name)
 
 

@@ -37,14 +37,19 @@ KINDS: dict[str, Kind] = {
 }
 
 
+def kind_of(part: Part) -> Kind:
+    """The kind of a part. After a rollback, one of a newer release is read like a text."""
+    return KINDS.get(part["type"], Kind())
+
+
 def text_of(content: Iterable[Part]) -> str:
     """All text in a message's content, including transcripts, for the bot and for searches."""
-    return "\n".join(text for part in content for text in KINDS[part["type"]].texts(part) if text)
+    return "\n".join(text for part in content for text in kind_of(part).texts(part) if text)
 
 
 def labels_of(content: Iterable[Part]) -> list[str]:
     """What a message contains besides its text, such as the names of its files."""
-    return [label for part in content if (label := KINDS[part["type"]].label(part))]
+    return [label for part in content if (label := kind_of(part).label(part))]
 
 
 def preview(message: Message) -> str:

@@ -7,7 +7,7 @@ from bots.language.phrasebook import base_of
 from bots.services import engines
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
-from chats.schemas.content import KINDS
+from chats.schemas.content import kind_of
 
 
 def enqueue_for_agents(chat: Conversation, message: Message) -> None:
@@ -22,7 +22,7 @@ def enqueue_for_customer(
     """Enqueue the translation of an agent's message into the customer's language, unless it is a
     template. `ordering_key` is the key of the job that sends the message to a channel, if there is
     one; that job then waits for the translation."""
-    is_translated = all(KINDS[part["type"]].is_translated for part in message.content)
+    is_translated = all(kind_of(part).is_translated for part in message.content)
     if chat.client.config.auto_translate and is_translated:
         _enqueue(message, to=chat.language, ordering_key=ordering_key)
 

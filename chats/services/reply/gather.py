@@ -15,7 +15,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.schemas.content import FILE_TYPES, KINDS, text_of
+from chats.schemas.content import FILE_TYPES, kind_of, text_of
 from chats.services.core import channel_context, customers, fast_sql, messages
 from chats.services.reply import customer_media
 from chats.services.reply.decide import (
@@ -80,7 +80,7 @@ def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
 def _text_of(message: Message) -> str:
     if message.metadata.get("no_words"):
         return ""
-    return text_of(part for part in message.content if KINDS[part["type"]].is_question).strip()
+    return text_of(part for part in message.content if kind_of(part).is_question).strip()
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
