@@ -3,7 +3,7 @@
 from bots.services import (
     crawls,
     document_embedding,
-    function_calls,
+    function_call_approvals,
     golden_runs,
     large_bots,
     reindexing,
@@ -81,7 +81,7 @@ def crawl_due() -> None:
 @periodic("bots.expire_function_calls")
 def expire_function_calls() -> None:
     """Reject calls that nobody approved within 24 hours."""
-    function_calls.expire()
+    function_call_approvals.expire()
 
 
 @periodic("bots.backfill_large_bots")

@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-from bots.views.banner import serve_banner
 from bots.views.bot import BotViewSet, LanguageViewSet
 from bots.views.document import DocumentViewSet
 from bots.views.function_calling import (
@@ -14,6 +13,7 @@ from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
 from bots.views.language_model import LanguageModelViewSet
 from bots.views.procedure import ProcedureViewSet
 from bots.views.prompt import PromptViewSet
+from bots.views.public_pictures import serve_picture
 from bots.views.search import ContentSearchViewSet
 from bots.views.web_url import WebUrlViewSet
 from bots.views.widget import BannerViewSet, CustomerInfoViewSet, WelcomeViewSet
@@ -99,7 +99,7 @@ urlpatterns = [
     ),
     path("ai/bot/<int:bot_id>/sample-questions", questions),
     # Public pictures; not an operation of the API.
-    path("media/banners/<str:name>", serve_banner),
+    path("media/banners/<str:name>", serve_picture),
     # identity
     path("identity/languages", LanguageViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),

@@ -7,8 +7,8 @@ from chats.services.core import answer_mails, push, tags, team_notifications
 from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, feed, routing, timers
 from chats.services.insight import (
+    agent_assist,
     chat_analysis,
-    language_tasks,
     question_groups,
     summary_runs,
     taught_answers,
@@ -43,7 +43,7 @@ def transcribe_message(*, message_id: str) -> None:
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
 def translate_message(*, message_id: str, to: str) -> None:
     """Translate a customer's message for the agents, or an agent's for the customer."""
-    language_tasks.translate_message(message_id, to=to)
+    agent_assist.translate_message(message_id, to=to)
 
 
 @job("chats.summarise_all", queue=Queue.INSIGHT, max_attempts=5, on_dead=summary_runs.mark_failed)

@@ -3,8 +3,8 @@
 from django.urls import path
 
 from chats.views import widget_pages
+from chats.views.agent_assist import AgentAssistViewSet
 from chats.views.automated_messages import AutomatedMessagesViewSet
-from chats.views.bot_evaluation import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
 from chats.views.chat_analysis import ChatAnalysisViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
@@ -19,8 +19,10 @@ from chats.views.desk import (
     SavedReplyViewSet,
 )
 from chats.views.feedback import FeedbackViewSet
-from chats.views.language_tasks import LanguageTaskViewSet
+from chats.views.golden_collection import GoldenCollectViewSet
+from chats.views.replays import ReplayViewSet
 from chats.views.tags import TagViewSet
+from chats.views.unanswered_questions import UnansweredViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view
@@ -135,7 +137,7 @@ urlpatterns = [
         "ai/chat/<uuid:chat_id>/sentiment",
         ChatAnalysisViewSet.as_view({"post": "analyze_sentiment"}),
     ),
-    path("ai/chat/<uuid:chat_id>/rewrite", LanguageTaskViewSet.as_view({"post": "rewrite"})),
+    path("ai/chat/<uuid:chat_id>/rewrite", AgentAssistViewSet.as_view({"post": "rewrite"})),
     path("ai/chat/<uuid:chat_id>/feedback", FeedbackViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", FeedbackViewSet.as_view({"get": "ratings"})),
     # AI / chat: the live feed
@@ -174,11 +176,11 @@ urlpatterns = [
     # AI / client: language
     path(
         "ai/client/chat/suggestions/<uuid:chat_id>",
-        LanguageTaskViewSet.as_view({"post": "suggest"}),
+        AgentAssistViewSet.as_view({"post": "suggest"}),
     ),
-    path("client/translate", LanguageTaskViewSet.as_view({"post": "translate"})),
-    path("ai/translate", LanguageTaskViewSet.as_view({"post": "translate_old"})),
-    path("client/summarize", LanguageTaskViewSet.as_view({"post": "summarize"})),
+    path("client/translate", AgentAssistViewSet.as_view({"post": "translate"})),
+    path("ai/translate", AgentAssistViewSet.as_view({"post": "translate_old"})),
+    path("client/summarize", AgentAssistViewSet.as_view({"post": "summarize"})),
     # config
     path("config/<int:client_id>/words", automated_messages),
     # messaging (the specification spells its paths this way)

@@ -18,7 +18,7 @@ from chatplatform.api.request_context import current_address
 from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import api_keys, logins, tokens, visitor_tokens
 from identity.services.bot_hooks import bots
-from identity.services.freezing import ensure_not_frozen
+from identity.services.move_freeze import ensure_not_frozen
 
 MAX_PASSWORD_CHARACTERS = 128
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots import models
 from bots.pages.function_forms import APPROVERS, FunctionForm, SwitchForm, TryForm
 from bots.schemas.function_calling import FunctionDTO
-from bots.services import bots, function_calls, function_runner, functions
+from bots.services import bots, function_call_approvals, function_runner, functions
 from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -64,7 +64,7 @@ def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
         status=models.CallStatus.WAITING, decided_at=None, requires_approval=models.Approval.AGENT
     )
     found = rows.select_related("bot").order_by("id")[:_MAX_WAITING_SHOWN]
-    return [(row, function_calls.ProposedCall.from_row(row).description) for row in found]
+    return [(row, function_call_approvals.ProposedCall.from_row(row).description) for row in found]
 
 
 def _settings(client: Any) -> list[dict[str, Any]]:
@@ -243,7 +243,7 @@ class FunctionCallAdmin(ApprovalsMixin):
         call: models.FunctionCall = self.row(request, call_id)
         approve = request.POST.get("approve") == "yes"
         try:
-            function_calls.decide(call.bot, call.pk, approve=approve, by=viewer(request))
+            function_call_approvals.decide(call.bot, call.pk, approve=approve, by=viewer(request))
         except ApiError as exc:
             messages.error(request, gettext(str(exc)))
         else:

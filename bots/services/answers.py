@@ -36,7 +36,7 @@ from bots.search.answer_extraction import Citation
 from bots.search.hybrid_index import MIN_FOREIGN_CONFIDENCE, Hit, SearchResult
 from bots.search.question_splitting import Part
 from bots.services import function_runner, prompt_versions, retrieval
-from bots.services.function_calls import ProposedCall
+from bots.services.function_call_approvals import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, ProcedureChosen
 from bots.services.procedures import ParsedProcedure
 

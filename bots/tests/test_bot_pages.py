@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from bots.models import Bot, Document, Prompt, WebUrl
-from bots.pages.bot import behaviour_forms
+from bots.pages.bot import behavior_forms
 from bots.pages.bot.install_forms import INSTALL
 from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
 from bots.schemas.bot import BotDto, BotStyle
@@ -346,7 +346,7 @@ def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
     assert of_api >= WRITABLE
     assert of_api - names - doubles - {"style"} == set()
     assert written(BotBannerDto) - {"valid_to"} | {"valid_until"} <= names
-    prompt = {setting.name for setting in behaviour_forms.InstructionsForm.settings}
+    prompt = {setting.name for setting in behavior_forms.InstructionsForm.settings}
     assert written(PromptDto) == prompt
 
 

@@ -16,7 +16,7 @@ from bots.schemas.mcp_server import (
     McpServerRequest,
     McpServersResponse,
 )
-from bots.services import bots, function_calls, functions, mcp_servers
+from bots.services import bots, function_call_approvals, functions, mcp_servers
 from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -48,7 +48,7 @@ class FunctionCallViewSet(TenantViewSet):
     )
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
         """List the calls that the bot requested, with arguments, result and error, newest first."""
-        rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
+        rows = function_call_approvals.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", schema=FunctionCallingEventDTO.from_row)
 
     @operation("function-calling", "Decide Function Call", access=BEARER, also={409: Error})
@@ -61,7 +61,7 @@ class FunctionCallViewSet(TenantViewSet):
         Function Calling Events* shows it. 409 `already_decided` if the call was already decided or
         is older than 24 hours.
         """
-        row = function_calls.decide(
+        row = function_call_approvals.decide(
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
         )
         return FunctionCallingEventDTO.from_row(row)

@@ -43,7 +43,7 @@ from channels_app.services import (
     connections,
     number_signup,
     oauth_authorizations,
-    photoapp_logins,
+    photoapp_sign_in,
 )
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
@@ -302,7 +302,7 @@ class ChannelPages(TenantAdmin):
         back = _redirect_uri(request, channel, is_direct=is_direct)
         if is_direct:
             body = PhotoappConnectDto(redirect_uri=back, login="direct")
-            begun = photoapp_logins.sign_in(bot, body, by=by)
+            begun = photoapp_sign_in.sign_in(bot, body, by=by)
         else:
             begun = connections.begin_consent(bot, PROVIDERS[channel], redirect_uri=back, by=by)
         return str(begun.consent_url)
@@ -330,7 +330,7 @@ class ChannelPages(TenantAdmin):
         back, by = request.build_absolute_uri(request.path), viewer(request)
         if request.path == reverse("channel_back_direct", args=[channel]):
             body = PhotoappConnectDto(redirect_uri=back, login="direct", code=code, state=state)
-            photoapp_logins.sign_in(bot, body, by=by)
+            photoapp_sign_in.sign_in(bot, body, by=by)
             return
         connections.consent(
             bot, PROVIDERS[channel], redirect_uri=back, code=code, state=state, by=by

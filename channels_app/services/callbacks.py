@@ -17,7 +17,7 @@ from channels_app.services import connections, inbound_queue
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
-from identity.services import freezing
+from identity.services import move_freeze
 
 # The maximum number of callbacks that one cleanup deletes.
 _BATCH = 5_000
@@ -72,10 +72,10 @@ def receive(provider: Provider, callback: Callback) -> Any:
 
 def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> None:
     """Raise 503 `client_frozen` if the client of a receiver is being moved to another cell."""
-    if frozen := set(freezing.frozen_ids()):
+    if frozen := set(move_freeze.frozen_ids()):
         for row in receivers:
             if row and row.client_id in frozen:
-                raise freezing.ClientFrozen
+                raise move_freeze.ClientFrozen
 
 
 def empty(callback_id: int) -> None:

@@ -31,7 +31,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.schemas.content import FILE_TYPES, kind_of
+from chats.schemas.content_kinds import FILE_TYPES, kind_of
 from chats.services.core import channel_updates, enqueue_translations, message_status
 
 log = logging.getLogger(__name__)

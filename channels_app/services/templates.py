@@ -8,7 +8,7 @@ from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
 from channels_app.schemas import connection as connection_schemas
 from channels_app.services import (
-    channel_messages,
+    channel_conversations,
     connections,
     identities,
     inbound,
@@ -98,7 +98,7 @@ def _chat(bot: Bot, body: connection_schemas.ChatappTemplateRequest) -> Conversa
     """The chat that the body selects; None if there is none, and `consent` allows opening a chat
     with the body's number."""
     try:
-        return channel_messages.find_chat(bot, "chatapp", body)
+        return channel_conversations.find_chat(bot, "chatapp", body)
     except NotFound:
         if body.consent and _NUMBER.fullmatch(_number(body)):
             return None

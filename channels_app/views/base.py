@@ -20,7 +20,7 @@ from channels_app.schemas.connection import (
     ChannelMessagesQuery,
     TokenConnectDto,
 )
-from channels_app.services import callbacks, channel_messages, connections
+from channels_app.services import callbacks, channel_conversations, connections
 from chatplatform.api import idempotency
 from chatplatform.api.errors import NotFound, TooLarge, json_response
 from chatplatform.api.operation import OperationViewSet, RawResponse
@@ -117,7 +117,7 @@ class ChannelViewSet(TenantViewSet):
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
         """List the messages of the bot's conversations on this channel, newest first, without
         internal notes."""
-        return channel_messages.history_page(self.bot(client_id, bot_id), self.provider, query)
+        return channel_conversations.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
@@ -135,7 +135,7 @@ class ChannelViewSet(TenantViewSet):
         sender's message, or a note, has this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
-        row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)
+        row = channel_conversations.send(bot, self.provider, body, by=self.user, request_id=key)
         return Message.from_row(row)
 
 

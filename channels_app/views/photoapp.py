@@ -6,7 +6,7 @@ from channels_app.schemas.connection import (
     PhotoappConnectPageDto,
 )
 from channels_app.schemas.graph_callback import MessageHook
-from channels_app.services import connections, photoapp_logins
+from channels_app.services import connections, photoapp_sign_in
 from channels_app.views.base import (
     CHALLENGE,
     PROVIDER_ERRORS,
@@ -57,7 +57,7 @@ class PhotoappViewSet(ChannelViewSet):
         another person, bot or `redirect_uri`.
         """
         bot = self.bot(client_id, bot_id)
-        return photoapp_logins.sign_in(bot, body, by=self.user)
+        return photoapp_sign_in.sign_in(bot, body, by=self.user)
 
     @operation(
         TAG, "Client Messenger Connect Page", access=ADMIN, waits=True,

@@ -17,7 +17,7 @@ from chats.models import Conversation, Message
 from chats.services.desk import timers
 from chats.testing import make_chat
 from identity.models import ApiKey, AuditEvent, RefreshToken, User
-from identity.services import api_keys, freezing
+from identity.services import api_keys, move_freeze
 from identity.testing import PASSWORD, make_key, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +26,7 @@ CHAT = "/ai/client/chat"
 
 @pytest.fixture
 def frozen(client_a, bot):
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     api_keys._cache.clear()
     client_a.refresh_from_db()
     return client_a
@@ -40,7 +40,7 @@ def refused(reply):
 def test_requests_are_refused_and_leave_nothing(server, page, ann, cara, client_a):
     chat = server.post(CHAT, {}).json()
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(days=1))
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     api_keys._cache.clear()
     before = (Message.objects.count(), Conversation.objects.count(), Job.objects.count())
     keys = set(ApiKey.objects.values_list("pk", "last_used_at"))
@@ -53,7 +53,7 @@ def test_requests_are_refused_and_leave_nothing(server, page, ann, cara, client_
     assert after == before
     assert set(ApiKey.objects.values_list("pk", "last_used_at")) == keys
     assert cara.get("/ai/bot").status_code == 200
-    freezing.unfreeze(client_a, by=None)
+    move_freeze.unfreeze(client_a, by=None)
     api_keys._cache.clear()
     sent = server.post(f"{CHAT}/{chat['id']}", {"text": "Hi", "client_message_id": "1",
                                                 "reply": "none"})  # fmt: skip
@@ -68,7 +68,7 @@ def test_nobody_signs_in_meanwhile(ann, frozen):
     refused(ann.browser.post("/identity/token2", form))
     browser = signed_in(ann.user)
     assert browser.get("/admin/chats/conversation/").status_code == 503
-    freezing.unfreeze(frozen, by=None)
+    move_freeze.unfreeze(frozen, by=None)
     assert browser.get("/admin/chats/conversation/").status_code == 200
     assert RefreshToken.objects.count() == tokens
     assert [row["password"] for row in people] == list(
@@ -79,10 +79,10 @@ def test_nobody_signs_in_meanwhile(ann, frozen):
 def test_a_refresh_token_outlives_the_refusal(ann, client_a):
     form = {"grant_type": "password", "username": ann.user.email, "password": PASSWORD}
     token = ann.browser.post("/identity/token2", form).json()["refresh_token"]
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     again = {"grant_type": "refresh_token", "refresh_token": token}
     refused(ann.browser.post("/identity/token2", again))
-    freezing.unfreeze(client_a, by=None)
+    move_freeze.unfreeze(client_a, by=None)
     assert ann.browser.post("/identity/token2", again).status_code == 200
 
 
@@ -96,7 +96,7 @@ def test_jobs_wait_and_run_afterwards(work, frozen, client_b):
     Job.objects.update(due_at=timezone.now() - timedelta(hours=1))
     health._jobs()
     assert len(work.calls) == 1
-    freezing.unfreeze(frozen, by=None)
+    move_freeze.unfreeze(frozen, by=None)
     run_jobs()
     assert len(work.calls) == 2
 
@@ -104,9 +104,9 @@ def test_jobs_wait_and_run_afterwards(work, frozen, client_b):
 def test_timers_leave_its_chats_alone(bot, client_b, client_a):
     old = timezone.now() - timedelta(days=3)
     chat = make_chat(bot, last_message_at=old)
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     assert timers.end_inactive() == 0
-    freezing.unfreeze(client_a, by=None)
+    move_freeze.unfreeze(client_a, by=None)
     assert timers.end_inactive() == 1
     chat.refresh_from_db()
     assert chat.status == "ended"
@@ -116,10 +116,10 @@ def test_a_provider_sends_its_callback_again(nobody, bot, sim, client_a):
     own = {"client": client_a, "bot": bot, "status": "connected"}
     ChannelConnection.objects.create(**own, channel="socialnet", account_id=PAGE)
     hello = event({"message": {"mid": "m_1", "text": "hello"}})
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     refused(post_signed(nobody, "/socialnet/webhook", hello))
     assert not InboundCallback.objects.exists()
-    freezing.unfreeze(client_a, by=None)
+    move_freeze.unfreeze(client_a, by=None)
     assert post_signed(nobody, "/socialnet/webhook", hello).status_code == 200
 
 

@@ -15,7 +15,7 @@ from channels_app.tests.conftest import telegram, telegram_bot  # noqa: F401 - f
 from chatplatform.jobs import enqueue
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message, SenderType
-from chats.schemas.content import KINDS, ContentType
+from chats.schemas.content_kinds import KINDS, ContentType
 from chats.schemas.message import MessageContent
 from chats.services.core import answer_mails, conversations, messages
 from chats.services.insight import transcripts
@@ -165,7 +165,7 @@ def visited(page: Person, bot: Bot) -> Conversation:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", get_args(ContentType))
 def test_each_kind_is_seen_in_every_place(kind, visited, server, ann, model):  # noqa: F811
-    assert kind in KINDS, f"Add {kind} to KINDS in chats/schemas/content.py."
+    assert kind in KINDS, f"Add {kind} to KINDS in chats/schemas/content_kinds.py."
     ClientConfig.objects.update(auto_translate=True)
     model.json_answer = {"text": "Am Montag."}
     world = World(visited, server, ann, model)

@@ -276,7 +276,7 @@ def messages(at: Place, count: int, ids: list[uuid.UUID] | None = None, **chat: 
     return stored
 
 
-def channel_messages(channel: str) -> Callable[[Place, int], list[Any]]:
+def channel_conversations(channel: str) -> Callable[[Place, int], list[Any]]:
     """In chats of a channel, each with a customer of its own."""
 
     def make(at: Place, count: int) -> list[Any]:
@@ -386,11 +386,11 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/client/chat/messages/{chat_code}": messages,
     "/ai/client/migrate/conversations": chats,
     "/ai/client/migrate/messages": messages,
-    "/socialnet/{client_id}/messages/{bot_id}": channel_messages("socialnet"),
-    "/photoapp/{client_id}/messages/{bot_id}": channel_messages("photoapp"),
-    "/localapp/{client_id}/messages/{bot_id}": channel_messages("localapp"),
-    "/chatapp/{client_id}/messages/{bot_id}": channel_messages("chatapp"),
-    "/telegram/{client_id}/messages/{bot_id}": channel_messages("telegram"),
+    "/socialnet/{client_id}/messages/{bot_id}": channel_conversations("socialnet"),
+    "/photoapp/{client_id}/messages/{bot_id}": channel_conversations("photoapp"),
+    "/localapp/{client_id}/messages/{bot_id}": channel_conversations("localapp"),
+    "/chatapp/{client_id}/messages/{bot_id}": channel_conversations("chatapp"),
+    "/telegram/{client_id}/messages/{bot_id}": channel_conversations("telegram"),
     "/photoapp/{client_id}/connection": channel_connections,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,

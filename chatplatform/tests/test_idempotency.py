@@ -182,7 +182,7 @@ def test_an_operation_that_waits_holds_no_transaction_open(server):
     def look():
         in_transaction.append(connection.in_atomic_block)
 
-    with run_before("chats.services.insight.language_tasks.summarize", look):
+    with run_before("chats.services.insight.agent_assist.summarize", look):
         first = server.post("/client/summarize", body, **KEY)
     assert first.status_code == 200
     assert in_transaction == [False]

@@ -25,7 +25,7 @@ from chatplatform.tests.test_guard_site import world
 from chats.models import Attachment, Conversation, Message
 from commands import client_ids, client_rows
 from identity.models import AuditAnchor, AuditEvent, Client, SavedView, SecondFactor, User
-from identity.services import api_keys, freezing
+from identity.services import api_keys, move_freeze
 from identity.testing import PASSWORD, make_key, make_person
 from webhooks.models import Delivery, Event, FeedEntry, Payload, WebhookConfig
 from webhooks.services import events
@@ -129,7 +129,7 @@ def wait(client):
 
 
 def freeze(client):
-    freezing.freeze(client, by=None)
+    move_freeze.freeze(client, by=None)
     Client.objects.filter(pk=client.pk).update(frozen_at=timezone.now() - timedelta(seconds=5))
 
 

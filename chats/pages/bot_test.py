@@ -28,13 +28,13 @@ from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
-from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
 from chats.pages import transcripts, written_answers
+from chats.pages.question_forms import AnswerForm, AskForm
 from chats.schemas.bot_preview import GenerateChatRequest
 from chats.schemas.reply_explanation import StoredReceipt
 from chats.services.core import conversations, reply_policy
-from chats.services.reply import incoming, preview_chats, reply_regeneration
+from chats.services.reply import incoming, preview_chats, reply_replay
 
 # The maximum number of sample questions that a new test offers.
 _MAX_SAMPLES = 5
@@ -169,7 +169,7 @@ class BotTestPages(TenantAdmin):
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
         try:
-            new = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            new = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
             today = {"text": new.text, "sources": new.sources, "is_answered": new.is_answered}
         except ApiError as exc:
             today = {"error": gettext(str(exc))}
@@ -196,7 +196,7 @@ class BotTestPages(TenantAdmin):
         if not self.has_teach_permission(request):
             raise PermissionDenied
         bot, chat = self._preview(request, bot_id, chat_id)
-        reply = reply_regeneration.get(chat, message_id)
+        reply = reply_replay.get(chat, message_id)
         assert reply.in_reply_to
         return bot, chat, reply, reply.in_reply_to
 
@@ -255,7 +255,7 @@ def _findings(
         if row.receipt is None or not question:
             continue
         receipt = StoredReceipt.from_row(row)
-        may_judge = may_teach and receipt.decision in reply_regeneration.ENGINE_DECISIONS
+        may_judge = may_teach and receipt.decision in reply_replay.ENGINE_DECISIONS
         found[row.pk] = Finding(
             receipt=receipt,
             question=question,

@@ -32,10 +32,10 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.pages.single_questions import SingleQuestionPages
-from chats.schemas.content import preview
+from chats.schemas.content_kinds import preview
 from chats.schemas.replay import ReplayedTurn
 from chats.services.desk import inbox
-from chats.services.reply import reply_regeneration
+from chats.services.reply import reply_replay
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 _COLORS = {
@@ -175,7 +175,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
             may_replay=message.in_reply_to_id
-            and (message.receipt or {}).get("decision") in reply_regeneration.ENGINE_DECISIONS,
+            and (message.receipt or {}).get("decision") in reply_replay.ENGINE_DECISIONS,
         )  # fmt: skip
 
     @calls_out
@@ -190,8 +190,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         if request.method != "POST":
             return redirect("admin:chats_why", chat_id, message_id)
         try:
-            reply = reply_regeneration.get(chat, message_id)
-            current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            reply = reply_replay.get(chat, message_id)
+            current = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, gettext(str(exc)))
             return redirect("admin:chats_why", chat_id, message_id)

@@ -15,9 +15,9 @@ from bots.services import publish_gate
 from bots.services.written_sources import SourceExists
 from chatplatform.admin_base import TenantAdmin, button, column, link, viewer
 from chatplatform.templatetags.codes import humanize_code
-from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
 from chats.pages import names, written_answers
+from chats.pages.question_forms import AnswerForm
 from chats.services.insight import question_groups, taught_answers
 
 # The maximum number of conversations on a group's page.

@@ -15,9 +15,9 @@ from django.utils.translation import gettext
 
 from chatplatform import navigation
 from chatplatform.admin_base import TenantAdmin, viewer
-from chats.forms import AnswerForm
 from chats.models import Message
 from chats.pages import written_answers
+from chats.pages.question_forms import AnswerForm
 from chats.services.insight import question_groups
 
 

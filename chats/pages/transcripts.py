@@ -16,7 +16,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import short_day
 from chats.models import Conversation, Message, SenderType
 from chats.pages import names
-from chats.schemas.content import kind_of
+from chats.schemas.content_kinds import kind_of
 from chats.schemas.message import Message as MessageSchema
 from chats.services.desk import inbox
 

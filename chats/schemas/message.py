@@ -20,7 +20,7 @@ from chatplatform.api.schemas import (
     read_only,
 )
 from chats import models
-from chats.schemas.content import FILE_TYPES, KINDS, ContentType
+from chats.schemas.content_kinds import FILE_TYPES, KINDS, ContentType
 from chats.schemas.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]

@@ -9,7 +9,7 @@ from pydantic import Field
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.schemas import Moment, Schema, example
 from chats import models
-from chats.schemas.content import preview
+from chats.schemas.content_kinds import preview
 from chats.schemas.conversation import AssignTypeEnum, ConversationStatus
 from chats.schemas.message import Citation, MessageContent, TurnStatus
 from chats.schemas.people import IdentitySignature, OwnId

@@ -15,7 +15,7 @@ from bots.services.answers import (
     Trace,
     Unanswered,
 )
-from bots.services.function_calls import ProposedCall
+from bots.services.function_call_approvals import ProposedCall
 from chats.services.reply import decide
 from chats.services.reply.decide import (
     Answer,

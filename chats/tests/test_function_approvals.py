@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bots.language import intents
 from bots.models import Bot, Function, FunctionCall
-from bots.services import function_calls
+from bots.services import function_call_approvals
 from bots.tasks import expire_function_calls
 from bots.testing import trained
 from chatplatform.models import Job, JobState
@@ -247,10 +247,10 @@ def test_an_expired_call_cannot_be_decided(waiting, ben, bot, tool):
 
 
 def test_new_and_decided_calls_do_not_expire(waiting, ben, bot):
-    assert function_calls.expire() == 0
+    assert function_call_approvals.expire() == 0
     ben.post(decision(bot, waiting), {"approve": True})
     FunctionCall.objects.update(created_at="2020-01-01T00:00:00Z")
-    assert function_calls.expire() == 0
+    assert function_call_approvals.expire() == 0
 
 
 def test_a_missing_call_and_a_wrong_body(waiting, bot, ben):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chats.models import Attachment, Message
 from chats.schemas import message as message_schemas
-from chats.schemas.content import ContentType
+from chats.schemas.content_kinds import ContentType
 from chats.schemas.visitor import VisitorMessage
 from chats.services.core import fast_sql, row_json
 from chats.testing import visit

@@ -49,8 +49,8 @@ from identity.services import (
     users,
 )
 from identity.services import saved_views as saved_view_services
-from identity.services.freezing import ensure_not_frozen
 from identity.services.impersonation import REFUSED
+from identity.services.move_freeze import ensure_not_frozen
 
 # Views that platform staff can reach before they have set up a required second factor.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}

@@ -89,7 +89,7 @@ def filter_by_subject_text(client_id: int | None, word: str) -> Q:
 _FORMS = {
     "config": ("business_hours", "conversations", "notifications"),
     "email_notification": ("notifications",),
-    "bot": ("widget_forms", "behaviour_forms", "hours_forms", "install_forms"),
+    "bot": ("widget_forms", "behavior_forms", "hours_forms", "install_forms"),
     "banner": ("widget_forms",),
 }
 _PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}

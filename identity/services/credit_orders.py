@@ -13,7 +13,7 @@ from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
 from identity.schemas.clients import CreditPayment
 from identity.services import audit, credits
-from identity.services.freezing import ensure_not_frozen
+from identity.services.move_freeze import ensure_not_frozen
 
 
 class OrderClosed(ApiError):

@@ -10,7 +10,7 @@ from identity.models import Attempt, AttemptKind, User
 from identity.schemas.tokens import Body_login_for_access_token2_identity_token2_post as LoginBody
 from identity.schemas.tokens import TokenResponse
 from identity.services import attempts, audit, second_factor, sign_in_providers, tokens
-from identity.services.freezing import ensure_not_frozen
+from identity.services.move_freeze import ensure_not_frozen
 
 
 class UnsupportedGrantType(tokens.OAuthError):

@@ -19,7 +19,7 @@ from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.crypto import hash_secret
 from identity.models import AttemptKind, PasswordReset, User
 from identity.services import attempts, audit, mails, tokens
-from identity.services.freezing import ensure_not_frozen
+from identity.services.move_freeze import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
 # For how long a reset link stays valid even if newer links are requested.

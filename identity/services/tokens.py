@@ -22,7 +22,7 @@ from chatplatform.sql import Columns, fetch_row
 from identity.models import Client, RefreshToken, SiteSession, User
 from identity.schemas.tokens import TokenResponse
 from identity.services import audit, impersonation
-from identity.services.freezing import ensure_not_frozen
+from identity.services.move_freeze import ensure_not_frozen
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is no longer valid. Sign in again."

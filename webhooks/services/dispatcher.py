@@ -36,7 +36,7 @@ from chatplatform.sql import execute, fetch_row, fetch_rows
 from webhooks import transport
 from webhooks.models import WebhookConfig
 from webhooks.schemas.webhook import event_id
-from webhooks.services import circuit_breaker
+from webhooks.services import delivery_outcomes
 from webhooks.services.events import DELIVERIES
 from webhooks.transport import DeliveryRequest, Outcome
 
@@ -355,10 +355,10 @@ class Dispatcher:
         transaction."""
         if not ended:
             return
-        affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
+        affecting = [pair for pair in ended if delivery_outcomes.affects_endpoint(*pair)]
         # Endpoints are always locked before their deliveries.
-        circuit_breaker.lock({request.config_id for request, _ in affecting})
-        states = [circuit_breaker.next_state(request, outcome) for request, outcome in ended]
+        delivery_outcomes.lock({request.config_id for request, _ in affecting})
+        states = [delivery_outcomes.next_state(request, outcome) for request, outcome in ended]
         params: dict[str, Any] = {
             "ids": [request.delivery_id for request, _ in ended],
             "tokens": [request.lease_token for request, _ in ended],
@@ -373,7 +373,7 @@ class Dispatcher:
         recorded = {row[0] for row in fetch_rows(_RECORD_OUTCOMES, params)}
         outcomes = [outcome for request, outcome in ended if request.delivery_id in recorded]
         transaction.on_commit(functools.partial(_count, outcomes))
-        failing = circuit_breaker.record(
+        failing = delivery_outcomes.record(
             [pair for pair in affecting if pair[0].delivery_id in recorded]
         )
         self._failing -= {request.config_id for request, outcome in ended if outcome.error is None}

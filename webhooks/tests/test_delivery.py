@@ -12,7 +12,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from chatplatform import signatures
 from chatplatform.testing import make_month, run_before, run_jobs, written_at
-from identity.services import freezing
+from identity.services import move_freeze
 from webhooks import transport
 from webhooks.models import (
     Delivery,
@@ -52,10 +52,10 @@ def test_the_official_library_verifies_it(client_a, listening, receiver, deliver
 
 def test_of_a_frozen_client_they_wait(client_a, listening, receiver, deliver, dispatcher):
     announce(client_a.pk, "message.created", {})
-    freezing.freeze(client_a, by=None)
+    move_freeze.freeze(client_a, by=None)
     assert not dispatcher.tick()
     assert Delivery.objects.get().attempts == 0
-    freezing.unfreeze(client_a, by=None)
+    move_freeze.unfreeze(client_a, by=None)
     deliver()
     assert len(receiver.got) == 1
 
@@ -407,7 +407,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
         endpoints.delete(listening, by=ann.user)
         assert run_jobs() == 1
 
-    with run_before("webhooks.services.circuit_breaker.next_state", delete):
+    with run_before("webhooks.services.delivery_outcomes.next_state", delete):
         dispatcher.tick()
         dispatcher.woken.wait(30)
         dispatcher.tick()

@@ -11,7 +11,7 @@ from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurpose
 from bots.pages.bot import (
     base,
-    behaviour_forms,
+    behavior_forms,
     contact_forms,
     content_warnings,
     hours_forms,
@@ -33,18 +33,18 @@ LOOK: dict[str, type[BotForm]] = {
     "terms": widget_forms.TermsForm,
 }
 BEHAVIOUR: dict[str, type[BotForm]] = {
-    "languages": behaviour_forms.LanguagesForm,
+    "languages": behavior_forms.LanguagesForm,
     "welcome": widget_forms.WelcomeForm,
-    "questions": behaviour_forms.QuestionsForm,
+    "questions": behavior_forms.QuestionsForm,
     "contact": contact_forms.ContactForm,
     "details": contact_forms.OtherFieldsForm,
     "hours": hours_forms.HoursForm,
     "holidays": hours_forms.HolidaysForm,
-    "instructions": behaviour_forms.InstructionsForm,
-    "versions": behaviour_forms.VersionsForm,
+    "instructions": behavior_forms.InstructionsForm,
+    "versions": behavior_forms.VersionsForm,
     "procedures": procedure_forms.ProceduresForm,
-    "review": behaviour_forms.ReviewForm,
-    "answering": behaviour_forms.AnsweringForm,
+    "review": behavior_forms.ReviewForm,
+    "answering": behavior_forms.AnsweringForm,
 }
 # The sections of each page: name, title, forms, and an optional template to show after the forms.
 _LOOK_SECTIONS = [

@@ -8,7 +8,7 @@ from chatplatform import jobs, markdown_to_text
 from chatplatform.api import rate_limits
 from chatplatform.api.errors import TooManyRequests
 from chats.models import Conversation, Message, MessageStatus, SenderType
-from chats.schemas.content import labels_of
+from chats.schemas.content_kinds import labels_of
 from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails

@@ -23,7 +23,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
-from chats.schemas.content import FILE_TYPES
+from chats.schemas.content_kinds import FILE_TYPES
 from chats.schemas.message import MessageContent
 from chats.services.core import customers
 from identity.auth import Principal

@@ -7,7 +7,7 @@ from bots.language.phrasebook import base_of
 from bots.services import engines
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
-from chats.schemas.content import kind_of
+from chats.schemas.content_kinds import kind_of
 
 
 def enqueue_for_agents(chat: Conversation, message: Message) -> None:

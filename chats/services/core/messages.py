@@ -28,7 +28,7 @@ from chats.models import (
 )
 from chats.schemas import desk as desk_schemas
 from chats.schemas import message as message_schemas
-from chats.schemas.content import text_of
+from chats.schemas.content_kinds import text_of
 from chats.services.core import (
     attachments,
     automated_messages,

@@ -10,7 +10,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
-from chats.schemas.content import labels_of
+from chats.schemas.content_kinds import labels_of
 from chats.schemas.conversation import Transcript, TranscriptLine
 from chats.services.core import conversations, messages
 from identity.auth import Principal

@@ -29,7 +29,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.schemas.content import text_of
+from chats.schemas.content_kinds import text_of
 from chats.schemas.data_exchange import (
     MAX_COUNTER,
     ConversationEntity,

@@ -17,7 +17,7 @@ from chats.models import (
     Tagging,
     TagSource,
 )
-from chats.schemas.content import text_of
+from chats.schemas.content_kinds import text_of
 from chats.schemas.message import Sender
 from chats.schemas.messaging import ConversationRequest, MessageRequest, MessagingQuery
 from chats.schemas.people import CustomerInfo

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
-from bots.services import function_calls
+from bots.services import function_call_approvals
 from chatplatform import jobs, media
 from chatplatform.sql import execute
 from chats.models import Attachment, Conversation, LockedConversation, Status
@@ -76,7 +76,7 @@ def delete(chat: LockedConversation) -> None:
     """Delete a chat and everything stored about it. The customer, the audit log and the ledger
     stay; the log and the ledger contain no text of messages."""
     events.delete_for_conversation(chat.pk)
-    function_calls.delete_for_conversation(chat.pk)
+    function_call_approvals.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
     media.remove_later(chat.client_id, list(names))
     feed.publish_deletion(chat)

@@ -42,7 +42,7 @@ from chats.models import (
 )
 from chats.services.core import conversations, lifecycle, presence, team_notifications
 from chats.services.desk import routing
-from identity.services import freezing
+from identity.services import move_freeze
 
 log = logging.getLogger(__name__)
 # The maximum number of rows that one call processes; the rest wait for the next call.
@@ -131,7 +131,7 @@ def end_inactive() -> int:
 
 def assign_waiting() -> None:
     """Assign waiting chats by strategy, in case a job was lost or found no agent."""
-    frozen = freezing.frozen_ids()
+    frozen = move_freeze.frozen_ids()
     for client_id in (pk for pk in routing.clients_with_waiting() if pk not in frozen):
         try:
             routing.assign_waiting(client_id)
@@ -159,7 +159,7 @@ def _process(
 ) -> int:
     """Act on up to `BATCH` due rows, each under its lock; return how many succeeded. For each row
     that fails, another row is tried, so that rows that always fail do not block the others."""
-    due = due.exclude(client_id__in=freezing.frozen_ids())
+    due = due.exclude(client_id__in=move_freeze.frozen_ids())
     done, failed = 0, list[Any]()
     remaining = BATCH
     while remaining and len(failed) < MAX_FAILURES:

@@ -6,8 +6,8 @@ from django.conf import settings
 
 from bots.language import intents
 from bots.models import CallStatus, FunctionCall
-from bots.services import function_calls, function_runner
-from bots.services.function_calls import ProposedCall
+from bots.services import function_call_approvals, function_runner
+from bots.services.function_call_approvals import ProposedCall
 from bots.services.function_runner import Subject
 from chats.models import Conversation, Message, ReplyScope, SenderType
 from chats.services.core.fast_sql import LoadedMessage
@@ -29,7 +29,7 @@ def resolve(
     # While the chat waits for an agent, no call is made.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
         return None
-    calls = function_calls.pending_for_customer(message.conversation_id, message.pk)
+    calls = function_call_approvals.pending_for_customer(message.conversation_id, message.pk)
     texts = gather.texts_of(gather.load_burst(message, earlier)) if calls else ()
     return _resolve(message, texts[-1], calls, subject) if texts else None
 
@@ -45,7 +45,9 @@ def _resolve(
         approve = intents.yes_or_no(text, language=message.language)
         if approve is None:
             return _unclear(call, message, text)
-        if not function_calls.decide_as_customer(call, approve=approve, message_id=message.pk):
+        if not function_call_approvals.decide_as_customer(
+            call, approve=approve, message_id=message.pk
+        ):
             return None
     if call.status == CallStatus.REJECTED:
         return ConfirmationReply("declined", ProposedCall.from_row(call))
@@ -75,5 +77,5 @@ def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationRep
     )
     if questions.count() < MAX_QUESTIONS and not intents.asks_for_person(text):
         return ConfirmationReply("unclear", ProposedCall.from_row(call))
-    function_calls.withdraw(call)
+    function_call_approvals.withdraw(call)
     return None

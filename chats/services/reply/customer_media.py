@@ -16,7 +16,7 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Attachment, Conversation, LockedConversation, Message, SenderType
-from chats.schemas.content import text_of
+from chats.schemas.content_kinds import text_of
 from chats.services.core import enqueue_translations, message_status
 
 log = logging.getLogger(__name__)

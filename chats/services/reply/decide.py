@@ -9,7 +9,7 @@ from bots.language.slot_filling import AnswerKind
 from bots.models import Approval, FunctionCall
 from bots.search.answer_extraction import Citation
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
-from bots.services.function_calls import ProposedCall
+from bots.services.function_call_approvals import ProposedCall
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.schemas.content import FILE_TYPES, kind_of, text_of
+from chats.schemas.content_kinds import FILE_TYPES, kind_of, text_of
 from chats.services.core import channel_context, customers, fast_sql, messages
 from chats.services.reply import customer_media
 from chats.services.reply.decide import (

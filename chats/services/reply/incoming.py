@@ -14,7 +14,7 @@ from django.utils import timezone
 from bots.language import detection
 from bots.models import Bot
 from bots.services import bots
-from bots.services.function_calls import ordering_key
+from bots.services.function_call_approvals import ordering_key
 from chatplatform import locks
 from chatplatform.api.errors import ApiError
 from chatplatform.channel_names import MESSAGING_CHANNELS

@@ -24,7 +24,7 @@ from bots.models import Approval, CallStatus, Function, FunctionCall
 from bots.services import engines, function_runner, functions
 from bots.services import procedures as bots_procedures
 from bots.services.answers import Trace
-from bots.services.function_calls import ProposedCall
+from bots.services.function_call_approvals import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
 from bots.services.procedures import ParsedProcedure
 from chats.models import Conversation, Message

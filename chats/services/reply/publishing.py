@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from bots.models import CallStatus, FunctionCall
-from bots.services.function_calls import ProposedCall
+from bots.services.function_call_approvals import ProposedCall
 from chatplatform import jobs
 from chatplatform.observing import metrics
 from chats.models import (

@@ -15,8 +15,8 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, first_or_404
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
-from chats.services.reply import reply_regeneration
-from chats.services.reply.reply_regeneration import RegeneratedReply
+from chats.services.reply import reply_replay
+from chats.services.reply.reply_replay import RegeneratedReply
 from identity.models import User
 from identity.services import audit, credits
 
@@ -134,7 +134,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=reply_regeneration.ENGINE_DECISIONS,
+        receipt__decision__in=reply_replay.ENGINE_DECISIONS,
         created_at__gte=begins,
         created_at__lt=ends,
     )
@@ -142,7 +142,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
 
 def _regenerate(replay: Replay, reply: Message) -> RegeneratedReply:
     try:
-        return reply_regeneration.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_replay.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
 
@@ -162,7 +162,7 @@ def _store(replay: Replay, reply: Message, regenerated: RegeneratedReply) -> Non
 
 
 def _change(reply: Message, regenerated: RegeneratedReply) -> ReplayChange:
-    if not reply_regeneration.was_answered(reply):
+    if not reply_replay.was_answered(reply):
         return ReplayChange.GAINED if regenerated.is_answered else ReplayChange.UNANSWERED
     if not regenerated.is_answered:
         return ReplayChange.LOST

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from commands import client_pending_work, client_rows
-from identity.services import freezing
+from identity.services import move_freeze
 
 _PAUSE_SECONDS = 0.2
 
@@ -25,10 +25,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, code: str, undo: bool, wait: float, **options: Any) -> None:
         client = client_rows.client_by_code(code)
         if undo:
-            was_frozen = freezing.unfreeze(client, by=None)
+            was_frozen = move_freeze.unfreeze(client, by=None)
             self.stdout.write(f"{code} {'works again' if was_frozen else 'was not frozen'}.")
             return
-        freezing.freeze(client, by=None)
+        move_freeze.freeze(client, by=None)
         client.refresh_from_db()
         ends_at = time.monotonic() + wait
         while left := list(client_pending_work.under_way(client)):

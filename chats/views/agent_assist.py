@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from chatplatform.api.operation import Deprecated, operation
 from chats.schemas import insight as insight_schemas
-from chats.services.insight import language_tasks
+from chats.services.insight import agent_assist
 from chats.views.base import PAID, ChatsViewSet
 from identity.auth import BEARER, BEARER_OR_SECRET_KEY, SECRET_KEY
 
@@ -16,7 +16,7 @@ OLD_TRANSLATE = Deprecated(
 )
 
 
-class LanguageTaskViewSet(ChatsViewSet):
+class AgentAssistViewSet(ChatsViewSet):
     @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
     def rewrite(
         self, chat_id: uuid.UUID, body: insight_schemas.RewriteRequest
@@ -27,7 +27,7 @@ class LanguageTaskViewSet(ChatsViewSet):
         `engine_unavailable` if the model fails, or if its text is in another language than yours
         (for `translated`, than the conversation) or has other figures, links or addresses.
         """
-        return language_tasks.rewrite(self._chat(chat_id), body)
+        return agent_assist.rewrite(self._chat(chat_id), body)
 
     @operation(
         "AI / client",
@@ -46,7 +46,7 @@ class LanguageTaskViewSet(ChatsViewSet):
         they are quotations from the documents and cost 1 credit. If no question is open, there are
         no suggestions and nothing is charged.
         """
-        return language_tasks.suggest(self._chat(chat_id), body)
+        return agent_assist.suggest(self._chat(chat_id), body)
 
     @operation(
         "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY,
@@ -58,7 +58,7 @@ class LanguageTaskViewSet(ChatsViewSet):
     ) -> insight_schemas.TranslationResponse:
         """Translate a text; the model's tokens are charged. Needs a model: 503
         `engine_not_configured` without one."""
-        return language_tasks.translate(self.client, body)
+        return agent_assist.translate(self.client, body)
 
     @operation(
         "AI / client",
@@ -73,7 +73,7 @@ class LanguageTaskViewSet(ChatsViewSet):
     ) -> insight_schemas.TranslationResponse:
         """Translate a text. Use POST /client/translate instead, which does the same; both need a
         model: 503 `engine_not_configured` without one."""
-        return language_tasks.translate(self.client, body)
+        return agent_assist.translate(self.client, body)
 
     @operation(
         "AI / client",
@@ -91,4 +91,4 @@ class LanguageTaskViewSet(ChatsViewSet):
         the first sentences of a text; of messages, the first request, the last two messages and the
         open questions.
         """
-        return language_tasks.summarize(self.client, body)
+        return agent_assist.summarize(self.client, body)

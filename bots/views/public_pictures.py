@@ -7,7 +7,7 @@ from chatplatform import media
 from chatplatform.api import errors
 
 
-def serve_banner(request: HttpRequest, name: str) -> HttpResponseBase:
+def serve_picture(request: HttpRequest, name: str) -> HttpResponseBase:
     """Serve a picture. Each has its own random name, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
