@@ -1,6 +1,7 @@
 """Decide Function Call: approvals by an agent or by the customer."""
 
 import uuid
+from unittest import mock
 
 import pytest
 from django.db.models import F
@@ -175,6 +176,21 @@ def test_a_failed_call_leaves_a_note_to_the_agents(waiting, chat, ben, bot, tool
     note = replies()[1]
     assert note.is_note
     assert "failed" in note.content[0]["text"]
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+
+
+def test_a_call_whose_job_has_no_attempt_left_is_left_to_the_agents(waiting, chat, ben, bot, tool):
+    ben.post(decision(bot, waiting), {"approve": True})
+    Job.objects.filter(name="chats.continue_after_approval").update(max_attempts=1)
+    broken = RuntimeError("broken")
+    with mock.patch("bots.services.function_runner.run_approved", side_effect=broken):
+        run_jobs()
+    assert Job.objects.get(name="chats.continue_after_approval").state == "dead"
+    assert get_call("failed").error == "It could not be made."
+    assert tool.requests == []
+    note = replies()[-1]
+    assert (note.is_note, note.sender_type) == (True, "system")
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
 

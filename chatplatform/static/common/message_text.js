@@ -5,7 +5,7 @@ import { blocks, linked, marked } from "./rich_text.js";
 
 const joined = (...values) => values.filter((value) => value || value === 0).join(", ");
 
-/** For each type of part that is neither a text nor a file: what a part says, in one line. */
+/** For each type of part that is neither a text nor a file: what a part says besides its text, in one line. */
 const LINES = {
   location: ({ text, location: { city, region, country, latitude, longitude } }) =>
     t("Location: {where}", { where: text || joined(city, region, country) || joined(latitude, longitude) }),
@@ -13,7 +13,10 @@ const LINES = {
 
 export const lineOf = (part) => LINES[part.type]?.(part);
 
-export const wordsOf = (part) => part.text || part.file_name || lineOf(part);
+/** The text to show beside the line; the line of a location contains it. */
+export const textOf = ({ type, text }) => type !== "location" && text;
+
+export const wordsOf = (part) => [textOf(part) || part.file_name, lineOf(part)].filter(Boolean).join(" ");
 
 /** A message in one line. */
 export const excerptOf = ({ content }) => content.map(wordsOf).join(" ").replace(/\s+/g, " ").trim();

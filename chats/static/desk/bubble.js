@@ -1,7 +1,7 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { PlainText, Rich, lineOf } from "../common/message_text.js";
+import { PlainText, Rich, lineOf, textOf } from "../common/message_text.js";
 import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
@@ -87,12 +87,12 @@ function mapOf({ location }) {
 
 function Part({ part, message }) {
   const address = safeAddress(part.url);
-  const line = lineOf(part);
-  if (line) return html`<p dir="auto">${linked(line, mapOf(part))}</p>`;
+  const [text, line] = [textOf(part), lineOf(part)];
   const name = part.file_name || t("File");
   const isHere = address && new URL(address, location.href).origin === location.origin; // all that the page may load
   return html`
-    ${part.text && html`<${Said} text=${part.text} message=${message} />`}
+    ${text && html`<${Said} text=${text} message=${message} />`}
+    ${line && html`<p dir="auto">${linked(line, mapOf(part))}</p>`}
     ${isHere && part.type === "image" && html`<${Picture} address=${address} name=${name} />`}
     ${isHere && ["audio", "video"].includes(part.type) && html`<${Player} kind=${part.type} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
