@@ -5,6 +5,12 @@ from bots.services import visitor_identity
 from chatplatform.api.errors import Invalid, NotAuthenticated
 from chats.schemas.conversation import ChatCreation
 
+# The fields of a new conversation that a visitor may set; all others are for secret keys.
+_VISITOR_FIELDS = {
+    *("bot_id", "customer", "identity_signature"),
+    *("language", "message", "channel", "location"),
+}
+
 
 class IdentityNotSigned(NotAuthenticated):
     code = "identity_not_signed"
@@ -15,9 +21,9 @@ class IdentityNotSigned(NotAuthenticated):
 
 
 def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
-    """Raise 422 if a visitor sets tags or metadata, which are for secret keys, or 401 if the
+    """Raise 422 if a visitor sets a field that is for secret keys, such as tags, or 401 if the
     external id is not signed."""
-    for name in ("tags", "metadata"):
+    for name in sorted(creation.model_fields_set - _VISITOR_FIELDS):
         if getattr(creation, name):
             raise Invalid.field("body", name, msg="Only with a secret key.")
     ensure_signed(bot, creation.customer.external_id, creation.identity_signature)
