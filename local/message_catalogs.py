@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,14 +123,21 @@ def _marked(root: Path, *folders: str) -> Catalog:
     """The texts marked for translation in the modules, templates or scripts of these folders."""
     found = Catalog()
     for folder in folders:
-        for name, _, text, _, context in extract_from_dir(
-            root / folder, _METHODS, keywords=_FUNCTIONS,
-            directory_filter=lambda path: Path(path).name not in _SKIPPED_FOLDERS,
-        ):  # fmt: skip
+        for name, _, text, _, context in _extracted(root / folder):
             found.add(text, locations=[(f"{folder}/{name}", 1)], context=context)
     for entry in found:
         entry.locations.sort()
     return found
+
+
+@cache
+def _extracted(folder: Path) -> tuple[Any, ...]:
+    """What Babel finds in a folder; catalogs of several languages share it."""
+    found = extract_from_dir(
+        folder, _METHODS, keywords=_FUNCTIONS,
+        directory_filter=lambda path: Path(path).name not in _SKIPPED_FOLDERS,
+    )  # fmt: skip
+    return tuple(found)
 
 
 def _ids(catalog: Catalog) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bots.ingest import extraction
-from bots.ingest.extraction import encodings, number_formats
+from bots.ingest.extraction import encodings, number_formats, style_sheets
 from bots.ingest.extraction.document import ExtractError
 from bots.ingest.extraction.missing_spaces import is_glued, language_of
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
@@ -769,7 +769,15 @@ def test_visible_parts_of_invisible_ones(tmp_path: Path) -> None:
         ("p { display: none }" * 60_000, "<p>Tea</p>"),
     ],
 )
-def test_styles_that_take_too_long_are_refused(tmp_path: Path, style: str, body: str) -> None:
+@pytest.mark.parametrize(
+    "max_steps",
+    [400_000, pytest.param(style_sheets.MAX_STEPS, marks=pytest.mark.drill)],
+    ids=["fewer", "all"],
+)
+def test_styles_that_take_too_long_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, body: str, max_steps: int
+) -> None:
+    monkeypatch.setattr(style_sheets, "MAX_STEPS", max_steps)
     with pytest.raises(ExtractError) as caught:
         html(tmp_path, body, f"<style>{style}</style>")
     assert caught.value.code == "too_large"

@@ -3,6 +3,7 @@
 import pytest
 
 from channels_app.models import ChannelConnection
+from channels_app.services import inbound_queue
 from channels_app.tests.chatapp import NUMBER, connect
 from channels_app.tests.helpers import ACCOUNT, BOT, OA, Channel
 from chatplatform.testing import run_jobs
@@ -14,6 +15,13 @@ from chats.models import Conversation, Message
 def agents_answer(bot):
     """No bot's reply stands between the customer's messages."""
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+
+
+@pytest.fixture
+def few_at_once(monkeypatch):
+    """How many items a job processes: more than a body has whose customers get a job each."""
+    monkeypatch.setattr(inbound_queue, "_MAX_ITEMS", 12)
+    return 12
 
 
 @pytest.fixture

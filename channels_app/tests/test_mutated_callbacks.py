@@ -11,7 +11,7 @@ from chatplatform.testing import run_jobs
 from chats.models import Message
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
-BODIES = 50
+BODIES = 25
 TOO_LONG = "x" * 301
 
 

@@ -35,12 +35,12 @@ def agents_answer(bot, monkeypatch):
 
 
 @pytest.mark.full
-def test_a_large_body_that_waits_for_replies_moves_each_minute(nobody, page):
+def test_a_large_body_that_waits_for_replies_moves_each_minute(nobody, page, few_at_once):
     for _ in range(8):
         jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
-    post_signed(nobody, "/socialnet/webhook", crowded(range(120)))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(30)))
     InboundCallback.objects.update(received_at=Now() - timedelta(hours=1))
-    for stored in (0, 50, 50, 100):
+    for stored in (0, few_at_once, few_at_once, 2 * few_at_once):
         run_one()
         assert len(texts()) == stored, "what came long ago is still held back"
         waits = Job.objects.get(name="channels_app.process_items", state="queued")

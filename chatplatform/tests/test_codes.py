@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import parse_qs, urljoin
 
@@ -10,6 +9,7 @@ import pytest
 from django.contrib import admin
 from django.test import Client as Browser
 from django.urls import resolve, reverse
+from lxml import html
 
 from bots.models import Document
 from chatplatform import navigation
@@ -30,40 +30,30 @@ VIEWING = "viewing as an owner"
 UNSEEN = {"script", "style", "code", "svg", "template"}
 
 
-class Words(HTMLParser):
-    """The texts that a reader sees, without symbols."""
-
-    def __init__(self):
-        super().__init__()
-        self.unseen, self.found = [], []
-
-    def handle_starttag(self, tag, attrs):
-        is_symbol = "material-symbols" in (dict(attrs).get("class") or "")
-        if tag in UNSEEN or (is_symbol and tag == "span") or self.unseen and tag == self.unseen[-1]:
-            self.unseen.append(tag)
-
-    def handle_endtag(self, tag):
-        if self.unseen and tag == self.unseen[-1]:
-            self.unseen.pop()
-
-    def handle_data(self, data):
-        if not self.unseen and data.strip():
-            self.found.append(data.strip())
+def words(element):
+    """The texts in an element that a reader sees, without symbols."""
+    is_symbol = element.tag == "span" and "material-symbols" in element.get("class", "")
+    if not isinstance(element.tag, str) or element.tag in UNSEEN or is_symbol:
+        return
+    yield element.text
+    for part in element:
+        yield from words(part)
+        yield part.tail
 
 
 def texts(reply):
-    page = Words()
-    page.feed(reply.content.decode())
-    return page.found
+    page = html.document_fromstring(reply.content.decode())
+    return [text.strip() for text in words(page) if text and text.strip()]
 
 
 def faults(reply):
     """What is wrong with the words of a page; addresses of mails and hosts are data."""
+    shown = texts(reply)
     seen = " ".join(
-        re.sub(r"\S+@\S+|https?://\S+|\w+\.example\S*|\w+\.md", "", text) for text in texts(reply)
+        re.sub(r"\S+@\S+|https?://\S+|\w+\.example\S*|\w+\.md", "", text) for text in shown
     )
     found = [*RAW_CODE.findall(seen), *DOUBLED.findall(seen)]
-    found += [text for text in texts(reply) if text in {"{}", "[]", "null"}]
+    found += [text for text in shown if text in {"{}", "[]", "null"}]
     return found + (["red cross"] if "close_small" in reply.content.decode() else [])
 
 

@@ -167,11 +167,18 @@ def test_a_worker_survives_a_broker_that_is_killed_while_tasks_run(broker, pool,
         wait_until(lambda: is_alive(broker))
 
 
-def test_a_worker_takes_jobs_after_its_warm_up_which_may_fail(broker, tmp_path):
+def test_a_worker_takes_jobs_after_its_warm_up_and_writes_no_heartbeat_while_it_takes_none(
+    broker, tmp_path
+):
     nap(broker, note := tmp_path / "note", 0)
-    with worker(broker, "threads"):
+    with worker(broker, "threads") as process:
         wait_until(note.exists)
-    assert (broker.data_dir / "warm").stat().st_mtime <= note.stat().st_mtime
+        assert (broker.data_dir / "warm").stat().st_mtime <= note.stat().st_mtime
+        process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
+        wait_until(hangs_note(broker).exists)
+        is_alive(broker)  # deletes what was written before
+        assert_no_heartbeat(broker, process)
+        assert not is_alive(broker)
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -197,15 +204,6 @@ def test_children_of_a_killed_worker_end(broker):
     assert pids
 
 
-def test_a_worker_writes_no_heartbeat_while_it_takes_no_messages(broker):
-    with worker(broker, "threads") as process:
-        process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
-        wait_until(hangs_note(broker).exists)
-        is_alive(broker)  # deletes what was written before
-        assert_no_heartbeat(broker, process)
-        assert not is_alive(broker)
-
-
 @pytest.mark.parametrize("pool", POOLS)
 def test_a_worker_whose_broker_goes_away_is_alive_unless_it_hangs(broker, pool):
     with worker(broker, pool) as process:
@@ -215,24 +213,25 @@ def test_a_worker_whose_broker_goes_away_is_alive_unless_it_hangs(broker, pool):
         assert_no_heartbeat(broker, process)
 
 
-@pytest.mark.parametrize(
-    "is_there", [pytest.param(True, marks=pytest.mark.drill), False], ids=["with", "without"]
-)
-def test_a_worker_whose_loop_hangs_is_not_alive(broker, is_there):
+@pytest.mark.drill
+def test_a_worker_whose_loop_hangs_is_not_alive(broker):
     with worker(broker, "threads") as process:
-        if not is_there:
-            stop_broker(broker)
         wait_for_heartbeats(broker)
         (broker.data_dir / "loop-hangs").touch()
         assert_no_heartbeat(broker, process)
 
 
-def test_a_worker_that_starts_without_a_broker_is_alive(broker):
+def test_a_worker_is_alive_without_a_broker_until_its_loop_hangs(broker):
+    command = ["worker", "-n", "worker-bulk@%h", "--pool", "threads", "-Q", "train"]
     stop_broker(broker)
-    with celery(broker, ["worker", "-n", "worker-bulk@%h", "--pool", "threads", "-Q", "train"]):
+    with celery(broker, command) as process:
         wait_for_heartbeats(broker)
         broker.start()
         wait_until(lambda: is_alive(broker))
+        stop_broker(broker)
+        wait_for_heartbeats(broker)
+        (broker.data_dir / "loop-hangs").touch()
+        assert_no_heartbeat(broker, process)
 
 
 def test_beat_is_alive_while_it_ticks_or_waits_for_the_broker(broker):

@@ -5,6 +5,7 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, Request, Route, expect
@@ -75,14 +76,31 @@ def kept(screen: Page, keeper: str) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize(
+def above_all(first: str, second: str) -> pytest.MarkDecorator:
+    """One keeper; the other one is a drill."""
+    drill = pytest.param(second, marks=pytest.mark.drill)
+    return pytest.mark.parametrize("keeper", [first, drill], indirect=True)
+
+
+def with_keepers(name: str, *cases: Any) -> pytest.MarkDecorator:
+    """Each case with each keeper; every second one is a drill."""
+    return pytest.mark.parametrize(
+        (name, "keeper"),
+        [
+            pytest.param(case, keeper, marks=[pytest.mark.drill] * ((number + is_page) % 2))
+            for number, case in enumerate(cases)
+            for is_page, keeper in enumerate(("frame", "page"))
+        ],
+        indirect=["keeper"],
+    )
+
+
+# Two people, and whether the first tab hears nothing of the second.
+@with_keepers(
     "case",
-    [
-        (first, second, is_deaf)
-        for first, second in (("c-1", "c-2"), ("c-1", None), (None, "c-3?"))
-        for is_deaf in (False, True)
-    ],
-)
+    ("c-1", "c-2", False), ("c-1", "c-2", True), ("c-1", None, True), ("c-1", None, False),
+    (None, "c-3?", False), (None, "c-3?", True),
+)  # fmt: skip
 def test_two_tabs_of_two_people_share_nothing(
     shop: Shop, screen: Page, name, keeper, case, problems
 ):
@@ -132,7 +150,7 @@ def test_two_tabs_of_two_people_share_nothing(
     assert statuses(problems) == ({"401"} if second == "c-3?" else set())
 
 
-@pytest.mark.parametrize("is_deaf", [False, True])
+@with_keepers("is_deaf", False, True)
 def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     shop: Shop, screen: Page, keeper, is_deaf, problems
 ):
@@ -168,6 +186,7 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     assert statuses(problems) == set()
 
 
+@above_all("page", "frame")
 def test_a_message_that_waits_in_two_tabs_is_sent_by_one(
     shop: Shop, screen: Page, keeper, problems
 ):
@@ -204,7 +223,7 @@ def test_a_message_that_waits_in_two_tabs_is_sent_by_one(
     assert statuses(problems) == set()
 
 
-@pytest.mark.parametrize("is_deaf", [False, True])
+@with_keepers("is_deaf", True, False)
 def test_two_tabs_that_write_at_once_open_one_chat(
     shop: Shop, screen: Page, keeper, is_deaf, problems
 ):
@@ -303,6 +322,7 @@ def test_a_tab_that_is_closed_or_frozen_keeps_no_other_from_sending(
     assert statuses(problems) == set()
 
 
+@above_all("frame", "page")
 def test_a_tab_that_looks_between_two_chats_of_another_tab_finds_the_second(
     shop: Shop, screen: Page, keeper, problems
 ):
@@ -325,6 +345,7 @@ def test_a_tab_that_looks_between_two_chats_of_another_tab_finds_the_second(
     assert statuses(problems) == set()
 
 
+@above_all("page", "frame")
 def test_words_that_wait_in_a_chat_that_another_tab_has_left_are_back_in_the_field(
     shop: Shop, screen: Page, keeper, problems
 ):
@@ -359,6 +380,7 @@ def test_words_that_wait_in_a_chat_that_another_tab_has_left_are_back_in_the_fie
     assert statuses(problems) == set()
 
 
+@above_all("frame", "page")
 def test_who_signs_in_after_the_end_finds_nothing_of_the_ended_chat(
     shop: Shop, screen: Page, name, keeper
 ):
@@ -393,11 +415,10 @@ def test_a_browser_that_keeps_nothing_keeps_a_chat_as_long_as_its_frame(shop: Sh
     assert Conversation.objects.count() == 1
 
 
-@pytest.mark.parametrize(
+@with_keepers(
     "locks",
-    ["undefined", "{ request: async () => { throw new DOMException('no', 'SecurityError'); } }"],
-    ids=["missing", "refused"],
-)
+    "undefined", "{ request: async () => { throw new DOMException('no', 'SecurityError'); } }",
+)  # fmt: skip
 def test_a_browser_without_locks_sends(shop: Shop, screen: Page, keeper, locks):
     screen.add_init_script(
         f"Object.defineProperty(navigator, 'locks', {{ get: () => ({locks}) }});"

@@ -22,7 +22,7 @@ _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
 # The maximum number of steps. A step goes from one element to another, or tries a selector on an
 # element. This many steps take a few seconds.
-_MAX_STEPS = 4_000_000
+MAX_STEPS = 4_000_000
 # Wrapping an element counts as _WRAPPED steps. Copying _COPIED siblings counts as one step.
 _WRAPPED, _COPIED = 5, 4
 
@@ -155,7 +155,7 @@ class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
 
     def count(self, steps: int) -> None:
         self.steps += steps
-        if self.steps > _MAX_STEPS:
+        if self.steps > MAX_STEPS:
             _refuse()
 
     @property
