@@ -59,7 +59,9 @@ class GoldenQuestionDto(Schema):
     )
 
     id: int | None = read_only("The question's id.", path="golden_question_id")
-    question: Annotated[Text, InRequest("Required to add a question.")] = Field(
+    question: Annotated[
+        Text, InRequest("Required to add a question.", is_required_to_create=True)
+    ] = Field(
         "",
         min_length=1,
         max_length=300,

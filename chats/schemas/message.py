@@ -61,7 +61,8 @@ class Sender(Schema):
     id: Text | None = Field(
         None,
         max_length=60,
-        description="The id of the customer, bot or agent; null for the platform.",
+        description="The platform's id of the customer, bot or agent, or the id that *Create"
+        " Message* was given; null for the platform.",
     )
     name: Text = Field("", max_length=200, description="The name as shown.")
 
@@ -357,9 +358,9 @@ class NewFiles(Schema):
     files: list[Upload] = Field(
         min_length=1,
         max_length=10,
-        description="1 to 10 files of at most 25,000,000 bytes each: images (PNG, JPEG, GIF,"
-        " WebP), audio, video, PDF, office documents, plain text. The type is detected from the"
-        " bytes.",
+        description="1 to 10 files (422 for more) of at most 25,000,000 bytes each: images (PNG,"
+        " JPEG, GIF, WebP), audio, video, PDF, office documents, plain text. The type is detected"
+        " from the bytes.",
     )
     client_message_id: ClientMessageId = None
 

@@ -190,7 +190,7 @@ class RegistrationPending(Schema):
     """A registration that must be confirmed by mail. The response is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
-        "unconfirmed", description="Always `unconfirmed`, until the mailed link is opened."
+        "unconfirmed", description="Always `unconfirmed`: the company does not exist yet."
     )
 
 
@@ -279,6 +279,7 @@ class ApiKeyRequest(Schema):
 class ApiKeyDto(Schema):
     """An API key."""
 
+    keeps_values = True
     id: int | None = read_only("The key's id.", path="api_key_id")
     name: KeyName = Field(
         "",
