@@ -175,7 +175,7 @@ class BotDto(Schema):
         max_length=50,
         description="The languages that the bot answers in, as BCP 47 codes. Empty: it answers in"
         " each customer's own language. A bot that is created without this field gets your"
-        " company's languages, if they are set.",
+        " company's languages, if *Update Client Config Languages* has set them.",
     )
     default_language: Language = Field(
         "en",

@@ -158,8 +158,8 @@ class MessengerConnectDto(Schema):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The URL to which the provider redirects the person: https, or your own machine"
-        " in development. It must be exactly the same in both calls.",
+        description="The URL to which the provider redirects the person: https or, on a server in"
+        " development mode, http on your own machine. It must be exactly the same in both calls.",
         min_length=1,
         max_length=2000,
     )
@@ -220,9 +220,9 @@ class LocalappOAConnectDto(Schema):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The URL to which the person is redirected in the end: any https URL, or your"
-        " own machine in development. `channel`, `bot_id` and `status` are added to its query, with"
-        " `account_id`, or with `error` and `error_description`.",
+        description="The URL to which the person is redirected in the end: any https URL or, on a"
+        " server in development mode, http on your own machine. `channel`, `bot_id` and `status`"
+        " are added to its query, with `account_id`, or with `error` and `error_description`.",
         min_length=1,
         max_length=2000,
     )

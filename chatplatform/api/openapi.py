@@ -187,8 +187,8 @@ class OperationSchema(AutoSchema):
             )
         for status in self._usual_refusals():
             bodies.setdefault(str(status), self._refusal(status, None))
-        for status, body in bodies.items():
-            if names := self._headers(status):
+        for code, body in bodies.items():
+            if names := self._headers(code):
                 body["headers"] = {name: {"$ref": f"{_HEADERS}{name}"} for name in names}
         return dict(sorted(bodies.items()))
 
@@ -269,7 +269,7 @@ class OperationSchema(AutoSchema):
     def _refusal(self, status: int, schema_class: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
-        if schema_class is not None and "code" not in schema_class.model_fields:
+        if isinstance(schema_class, type) and "code" not in schema_class.model_fields:
             return self._success(schema_class)  # such as a failed health check
         reason = REASONS.get(status, "Refused.")
         if not self.declared.access.security:
@@ -427,7 +427,8 @@ IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
     " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
-    " `request_in_flight`. With a different body, it is a new request.",
+    " `request_in_flight`. Nobody is known as the caller here, so with a different body it is"
+    " another request, and no error.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

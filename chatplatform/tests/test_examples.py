@@ -58,7 +58,7 @@ def _is_plain(value):
 
 
 def _shortened(value):
-    """Lists of an example have at most two rows, unless other lists have a value for each of them."""
+    """Lists of an example have at most two rows; a table has all of its columns."""
     if isinstance(value, dict):
         return {
             name: part if name == "columns" else _shortened(part) for name, part in value.items()

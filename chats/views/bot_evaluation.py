@@ -76,7 +76,7 @@ class UnansweredViewSet(TenantViewSet):
         """Store the right answer as a question-answer source of the bot.
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
-        shows the bot's reply. The extractive engine is free; a model's tokens are charged. If the
+        shows the bot's reply. Quoting documents is free; a model's tokens are charged. If the
         bot's `hold_back_worse` is true, the answer may first wait for a golden run. 409
         `source_exists` if the bot already has an answer to this exact question, `document_limit` if
         it has 2,000 questions with answers.
@@ -110,7 +110,7 @@ class ReplayViewSet(ChatsViewSet):
         instructions, settings and engine.
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
-        counted, and no function is called. The extractive engine is free; a model's tokens are
+        counted, and no function is called. Quoting documents is free; a model's tokens are
         charged. 404 if the message has no receipt: a message from the customer or an agent, or the
         welcome message. 409 `nothing_to_replay` if it has one, but does not reply to a text from
         the customer.
@@ -124,7 +124,7 @@ class ReplayViewSet(ChatsViewSet):
         """Replay a day: have the bot answer that day's questions again, to compare its replies.
 
         A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress, and
-        its `gained`, `lost` and `changed` show what differs. The extractive engine is free; a
+        its `gained`, `lost` and `changed` show what differs. Quoting documents is free; a
         model's tokens are charged, those of your own model at its price. If the credits run out,
         the replay fails. 409 `replay_running` while another replay of the bot is running.
         """

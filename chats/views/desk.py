@@ -68,6 +68,8 @@ class ChatViewSet(ChatsViewSet):
     def assign(self, chat_id: uuid.UUID, body: desk_schemas.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
+        A snoozed conversation stays snoozed.
+
         Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
         an owner or an admin can; others get 409 `already_assigned`, as does the slower of two who
         claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or

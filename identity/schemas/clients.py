@@ -254,7 +254,8 @@ class ApiKeyRequest(Schema):
     )
     scope: ScopeName = Field(
         "secret",
-        description="`secret`: for a server; all API-KEY operations. `public`: for a website; the"
+        description="`secret`: for a server; all operations with an API key. `public`: for a"
+        " website; the"
         " widget operations of one bot, in browsers only on the bot's `allowed_domain`.",
         examples=["secret"],
     )
