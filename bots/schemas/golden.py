@@ -183,8 +183,12 @@ class GoldenRunDto(Schema):
     """A golden run: it asks the bot all of its golden questions and compares the answers."""
 
     id: uuid.UUID = Field(description="The run's id.")
-    status: GoldenStatus = Field(description="`queued`, `running`, `done` or `failed`.")
-    error: str | None = Field(description="Why the run failed; null if it did not.")
+    status: GoldenStatus = Field(
+        description="`queued`, `running`, `done` or `failed`.", examples=["done"]
+    )
+    error: str | None = Field(
+        description="Why the run failed; null if it did not.", examples=[None]
+    )
     total: int = Field(description="How many questions the run asks.")
     done: int = Field(description="How many questions the run has asked so far.")
     passed: int = Field(description="How many of the questions asked so far passed.")

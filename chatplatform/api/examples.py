@@ -59,7 +59,8 @@ def example_of(
     `is_waiting`: the value describes work that has not begun, so it has no results yet.
     """
     if "$ref" in schema:
-        schema = components[schema["$ref"].rsplit("/")[-1]]
+        own = {key: part for key, part in schema.items() if key == "examples"}
+        schema = components[schema["$ref"].rsplit("/")[-1]] | own
     for waiting in _WAITING if is_waiting else ():
         if waiting in schema.get("enum", ()):
             return waiting

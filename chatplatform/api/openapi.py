@@ -233,9 +233,10 @@ class OperationSchema(AutoSchema):
         schema = self._ref(schema_class, "serialization")
         if schema_class is not returns:
             schema = {"type": "array", "items": schema}
-        first = get_args(schema_class)[0] if isinstance(schema_class, UnionType) else schema_class
-        # The first paragraph, which may have several lines.
-        description = " ".join((first.__doc__ or "").strip().partition("\n\n")[0].split())
+        kinds = get_args(schema_class) if isinstance(schema_class, UnionType) else [schema_class]
+        # The first paragraphs, which may have several lines.
+        texts = [(kind.__doc__ or "").strip().partition("\n\n")[0] for kind in kinds]
+        description = " Or: ".join(" ".join(text.split()) for text in texts)
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
