@@ -31,7 +31,7 @@ from webhooks.schemas.webhook import event_id
 class ChatAssignDto(Schema):
     """Who a conversation is assigned to."""
 
-    model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
+    model_config = example(assign_type="agent", return_after_seconds=600)
 
     assign_type: AssignTypeEnum = Field(
         description="Who gets the conversation: an agent, the queue or the bot."
