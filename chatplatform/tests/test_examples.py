@@ -173,7 +173,6 @@ def test_no_example_contradicts_itself():
             if "columns" in row and "rows" in row:
                 names = {column["name"] for column in row["columns"]}
                 assert all(entry.keys() == names for entry in row["rows"]), place
-                assert row["rows"]
         if "202" in place:
             assert content["example"].get("status") not in {"answered", "done"}, place
 
