@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage, Page
@@ -73,6 +73,9 @@ class Recipient(Sender):
 
 class Citation(Schema):
     """A passage that supports an answer."""
+
+    # Messages are stored without the fields that are null, and shown as they are stored.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
     document_id: int = Field(
         ge=0,

@@ -782,11 +782,11 @@ class ChatsResponse(TypedDict):
 class Citation(TypedDict):
     document_id: int
     title: str
-    url: str | None
-    page: int | None
+    url: NotRequired[str | None]
+    page: NotRequired[int | None]
     quote: str
-    section: str | None
-    number: int | None
+    section: NotRequired[str | None]
+    number: NotRequired[int | None]
 
 
 class CitationInput(TypedDict):
@@ -1921,11 +1921,11 @@ class LocalappOAConnectDto(TypedDict):
 
 
 class Location(TypedDict):
-    country: str | None
-    region: str | None
-    city: str | None
-    latitude: float | None
-    longitude: float | None
+    country: NotRequired[str | None]
+    region: NotRequired[str | None]
+    city: NotRequired[str | None]
+    latitude: NotRequired[float | None]
+    longitude: NotRequired[float | None]
 
 
 class LocationInput(TypedDict):

@@ -164,7 +164,7 @@ export type ChatappWebhook = { "object"?: string | null; "entry"?: Array<Chatapp
 
 export type ChatsResponse = { "items": Array<ListedConversation>; "next_cursor": string | null; };
 
-export type Citation = { "document_id": number; "title": string; "url": string | null; "page": number | null; "quote": string; "section": string | null; "number": number | null; };
+export type Citation = { "document_id": number; "title": string; "url"?: string | null; "page"?: number | null; "quote": string; "section"?: string | null; "number"?: number | null; };
 
 export type CitationInput = { "document_id": number; "title": string; "url"?: string | null; "page"?: number | null; "quote": string; "section"?: string | null; "number"?: number | null; };
 
@@ -412,7 +412,7 @@ export type LocalappMessage = { "msg_id"?: string | null; "msg_ids"?: Array<stri
 
 export type LocalappOAConnectDto = { "redirect_uri": string; "oa_id"?: string | null; };
 
-export type Location = { "country": string | null; "region": string | null; "city": string | null; "latitude": number | null; "longitude": number | null; };
+export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
 export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
