@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from bots.ingest import chunking, extraction
 from bots.language import embedding
@@ -20,7 +21,8 @@ from identity.testing import Person, make_key
 
 
 def make_bot(client: Client, **fields: Any) -> Any:
-    return Bot.objects.create(client=client, bot_name=fields.pop("bot_name", "Helper"), **fields)
+    named = {"bot_name": "Helper", "created_at": timezone.now()} | fields
+    return Bot.objects.create(client=client, **named)
 
 
 @pytest.fixture

@@ -470,10 +470,31 @@ onComplete: ((link) => () => {
   ui.layoutActions.scrollTo(place);
 })(location.hash),
 """
+_API_INTRODUCTION = """\
+Bots trained on a company's own documents answer its customers, with citations, or hand over to its
+agents.
+
+**Credentials.** People send `Authorization: Bearer`, servers and websites `API-KEY`. An operation
+ignores a credential of the other kind: without one that it takes, it is a 401.
+
+**Errors.** A malformed id in a path is a 404. Any operation may also answer 500 `internal_error`,
+and a path 405 `method_not_allowed` to other methods. Clients must expect new codes, new fields in
+responses, and new values of fields that the platform sets.
+
+**Words.** A *conversation* is also called chat, a *customer* on a website visitor. *Titles in
+italics* are operations.
+
+- *Engine*: a language model or, without one, `extractive`, which quotes sentences of the documents.
+- *Golden question*: a question with what a right answer contains. A *golden run* asks a bot all of
+  its golden questions; with `hold_back_worse`, it tests changes before they go live.
+- *Gate*, `below_gate`: a bot answers only if its confidence reaches `answer_threshold`.
+- `can_train`: a right of a person, whatever their role, to change what bots know and say.
+- *Channels*: `web` is the widget, `api` your server; `socialnet` (a page and its messenger),
+  `photoapp`, `chatapp`, `localapp` and `telegram` are apps of messaging providers.
+"""
 SPECTACULAR_SETTINGS = {
     "TITLE": "Chatbot Platform",
-    "DESCRIPTION": "Bots trained on a company's own documents answer its customers, with citations,"
-    " or hand over to its agents.",
+    "DESCRIPTION": _API_INTRODUCTION,
     "VERSION": "1.0.0",
     "CONTACT": {"name": "The operator of this platform"},
     "LICENSE": {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"},

@@ -132,11 +132,14 @@ class BotStyle(Schema):
 class BotDto(Schema):
     """A bot: its appearance, languages and behavior, and where it may be shown."""
 
+    keeps_values = True
     id: int | None = read_only("The bot's id.", path="bot_id")
     api_key: str | None = read_only(
         "The bot's newest active API key, masked: only its prefix is shown. Null: it has none."
     )
-    bot_name: Annotated[Text, InRequest("Required to create a bot.")] = Field(
+    bot_name: Annotated[
+        Text, InRequest("Required to create a bot.", is_required_to_create=True)
+    ] = Field(
         "",
         min_length=1,
         max_length=100,
@@ -172,10 +175,11 @@ class BotDto(Schema):
         max_length=50,
         description="The languages that the bot answers in, as BCP 47 codes. Empty: it answers in"
         " each customer's own language. A bot that is created without this field gets your"
-        " company's languages, if they are set.",
+        " company's languages, if *Update Client Config Languages* has set them.",
     )
     default_language: Language = Field(
         "en",
+        json_schema_extra=without_default,
         description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
         " `languages`, unless that list is empty. `welcome_message`, `terms` and `engaging_message`"
         " are shown in this language if they have no text in the customer's. A bot that is created"
@@ -293,7 +297,8 @@ class BotDto(Schema):
         "Whether a language model is available to write the bot's replies and texts for your team.",
     )
     is_disabled: bool | None = read_only(
-        "Whether the bot is disabled: people answer its conversations instead.",
+        "Whether the bot is disabled with *Toggle Disable Bot*: it answers nothing, and also the"
+        " conversations that it has go to the queue; `agent_reply` concerns only new ones.",
     )
     created_at: Moment | None = read_only("When the bot was created.")
     updated_at: Moment | None = read_only("When the bot was last changed.")

@@ -148,6 +148,7 @@ class FunctionDTO(Schema):
 class FunctionCallingConfigDTO(Schema):
     """The functions that a bot may call."""
 
+    keeps_values = True
     model_config = example(
         is_enabled=True,
         max_calls_per_reply=5,

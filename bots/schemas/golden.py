@@ -59,7 +59,9 @@ class GoldenQuestionDto(Schema):
     )
 
     id: int | None = read_only("The question's id.", path="golden_question_id")
-    question: Annotated[Text, InRequest("Required to add a question.")] = Field(
+    question: Annotated[
+        Text, InRequest("Required to add a question.", is_required_to_create=True)
+    ] = Field(
         "",
         min_length=1,
         max_length=300,
@@ -181,8 +183,12 @@ class GoldenRunDto(Schema):
     """A golden run: it asks the bot all of its golden questions and compares the answers."""
 
     id: uuid.UUID = Field(description="The run's id.")
-    status: GoldenStatus = Field(description="`queued`, `running`, `done` or `failed`.")
-    error: str | None = Field(description="Why the run failed; null if it did not.")
+    status: GoldenStatus = Field(
+        description="`queued`, `running`, `done` or `failed`.", examples=["done"]
+    )
+    error: str | None = Field(
+        description="Why the run failed; null if it did not.", examples=[None]
+    )
     total: int = Field(description="How many questions the run asks.")
     done: int = Field(description="How many questions the run has asked so far.")
     passed: int = Field(description="How many of the questions asked so far passed.")

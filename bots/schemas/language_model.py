@@ -38,6 +38,7 @@ class LanguageModelQuery(Schema):
 class LanguageModelDto(Schema):
     """A language model that your company has connected for one or all bots, or an encoder."""
 
+    keeps_values = True
     model_config = example(
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"
     )

@@ -75,12 +75,14 @@ class PageCounts(Schema):
 class WebUrlDto(Schema):
     """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
+    keeps_values = True
     id: int | None = read_only("The website's id.", path="web_url_id")
     url: Annotated[
         Text,
         InRequest(
             "Required to add a website. 422 if the host does not exist: the one in the example does"
-            " not, so use your own."
+            " not, so use your own.",
+            is_required_to_create=True,
         ),
     ] = Field(
         "",

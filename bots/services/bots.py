@@ -155,7 +155,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
 def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     """Create a bot; 409 `bot_limit` if the client already has 200 bots."""
     require_fields(body, "bot_name")
-    bot = Bot(client=client)
+    bot = Bot(client=client, created_at=datetime.now(UTC))  # not after `updated_at`
     names = WRITABLE - {"languages", "default_language"} | body.model_fields_set
     if "languages" not in names:
         bot.languages = client.languages

@@ -28,6 +28,7 @@ def test_it_works(ann):
     assert body["api_key"] is None
     assert body["bot_icon"] is None
     assert body["is_disabled"] is False
+    assert body["created_at"] <= body["updated_at"]
     assert body["created_at"].endswith("Z")
 
 

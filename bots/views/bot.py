@@ -124,8 +124,9 @@ class BotViewSet(TenantViewSet):
     def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
         """Replace the questions that the widget suggests.
 
-        If the list is empty, the widget suggests questions from the documents. 422 for a question
-        that is listed twice in one language, or in a language that the bot does not support.
+        If the list is empty, so are the response's `items`, and the widget suggests questions from
+        the documents. 422 for a question that is listed twice in one language, or in a language
+        that the bot does not support.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)

@@ -53,9 +53,10 @@ class DocumentViewSet(TenantViewSet):
         """Delete a document; the bot stops using it at once, unless the deletion is held back.
 
         If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then the document stays in use, and *Get Document By Id* shows the deletion in
-        `held_change`. The next crawl of a website adds its deleted pages again: to prevent this,
-        delete the website.
+        then the document stays in use. The response is a 204 in both cases: afterwards, *Get
+        Document By Id* is a 404 if the document is deleted; otherwise, its `held_change` shows the
+        deletion. Repeating a deletion that is held back changes nothing. The next crawl of a
+        website adds its deleted pages again: to prevent this, delete the website.
         """
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)

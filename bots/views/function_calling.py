@@ -102,7 +102,11 @@ class McpServerViewSet(TenantViewSet):
         "function-calling", "Refresh MCP Server", access=ADMIN, waits=True, also={409: Error}
     )
     def refresh(self, bot_id: int, mcp_server_id: uuid.UUID) -> McpServerDto:
-        """List the server's tools again; 409 `mcp_unusable` if it gives no usable answer."""
+        """Ask the server for its tools again, and store the list.
+
+        The bot can no longer call a chosen tool that has changed or is gone: see `state`. 409
+        `mcp_unusable` if the server gives no usable answer; then the stored list stays.
+        """
         bot = bots.get(self.client, bot_id)
         return mcp_servers.describe(mcp_servers.refresh(bot, mcp_server_id))
 

@@ -68,7 +68,7 @@ class GoldenRunViewSet(TenantViewSet):
 
         A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
         nothing, no conversation is created and no function is called. With a change to test, each
-        question is asked twice, with and without it. The extractive engine is free; a model's
+        question is asked twice, with and without it. Quoting documents is free; a model's
         tokens are charged, including those for judging answers. If the credits run out, the run
         fails. If the bot has no golden questions, the run ends at once with a `total` of 0. 409
         `golden_running` while another run that a person started is unfinished.

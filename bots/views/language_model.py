@@ -55,8 +55,8 @@ class LanguageModelViewSet(TenantViewSet):
         Bots then use your default model or, without one, the platform's; without any, they quote
         their documents. Without your own encoder, the search uses the platform's: a worker encodes
         the passages that lack its vectors, free of charge; until it is done, the search finds these
-        passages only by their words. `purpose=embeddings` with a `bot_id` removes nothing, since an
-        encoder serves all bots.
+        passages only by their words. An encoder serves all bots, so `purpose=embeddings` with a
+        `bot_id` finds none: a 204, and nothing is removed.
         """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 

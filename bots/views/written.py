@@ -46,12 +46,14 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Text By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
-        """Replace a text and, if it differs, train it; the bot uses the old one until then.
+        """Replace a text; a new title or text is trained, and the bot uses the old one until then.
 
-        *Get Text By Id* shows the progress. If the bot's `hold_back_worse` is true, the change may
-        first wait for a golden run: see `held_change`; sending the live text discards it. *Reupload
-        Files* trains an unchanged text again. 409 `source_exists` if the bot already has this text,
-        `deletion_held` if the text's deletion is held back.
+        *Get Text By Id* shows the progress, and the events `document.trained` and `document.failed`
+        report the result. If the bot's `hold_back_worse` is true, the change may first wait for a
+        golden run: see `held_change`; sending the live text discards it. *Reupload Files* also
+        trains texts, by their ids, even if they have not changed. 409 `source_exists` if another
+        text of the bot has the same title and text, `deletion_held` if the text's deletion is held
+        back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
@@ -61,7 +63,9 @@ class TextViewSet(TenantViewSet):
         """Delete a text; the bot stops using it at once, unless the deletion is held back.
 
         If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then the text stays in use, and *Get Text By Id* shows the deletion in `held_change`.
+        then the text stays in use. The response is a 204 in both cases: afterwards, *Get Text By
+        Id* is a 404 if the text is deleted; otherwise, its `held_change` shows the deletion.
+        Repeating a deletion that is held back changes nothing.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
@@ -104,14 +108,14 @@ class QuestionAnswerViewSet(TenantViewSet):
     def update(
         self, bot_id: int, question_answer_id: int, body: QuestionAnswerDto
     ) -> QuestionAnswerDto:
-        """Replace a question and its answer and, if they differ, train them.
+        """Replace a question and its answer; if one of them is new, the pair is trained.
 
-        The bot uses the old ones until then; *Get Question Answer By Id* shows the progress, and
+        The bot uses the old pair until then; *Get Question Answer By Id* shows the progress, and
         the events `document.trained` and `document.failed` report the result. If the bot's
         `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`;
-        sending the live pair discards it. *Reupload Files* trains an unchanged pair again. 409
-        `source_exists` if the bot already has this question, `deletion_held` if the question's
-        deletion is held back.
+        sending the live pair discards it. *Reupload Files* also trains pairs, by their ids, even if
+        they have not changed. 409 `source_exists` if the bot has another answer to this question,
+        `deletion_held` if the pair's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -123,7 +127,9 @@ class QuestionAnswerViewSet(TenantViewSet):
         is held back.
 
         If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then both stay in use, and *Get Question Answer By Id* shows the deletion in `held_change`.
+        then both stay in use. The response is a 204 in both cases: afterwards, *Get Question Answer
+        By Id* is a 404 if the pair is deleted; otherwise, its `held_change` shows the deletion.
+        Repeating a deletion that is held back changes nothing.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(

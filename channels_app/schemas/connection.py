@@ -60,13 +60,15 @@ class ChannelConnection(Schema):
     channel: MessagingChannel = Field(description="The messaging channel of the account.")
     bot_id: int | None = Field(None, description="The bot; null only in *Store User Token*.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
+        examples=["connected"],
         description="`pending`: a person must still consent, or choose an account. `connected`:"
         " messages are received and sent. `disconnected`: neither. `expired`: the provider no"
         " longer accepts the token, so a person must consent again. `error`: the provider refused a"
-        " request, see `last_error`; messages are still sent."
+        " request, see `last_error`; messages are still sent.",
     )
     consent_url: Uri | None = Field(
         None,
+        examples=[None],
         description="The provider's consent page, to which you send the person within an hour. Null"
         " except in the response that begins a consent.",
     )
@@ -92,6 +94,7 @@ class ChannelConnection(Schema):
     )
     last_error: str | None = Field(
         None,
+        examples=[None],
         description="The current error with the account, as a sentence; null if there is none.",
     )
     missing_permissions: list[str] = Field(
@@ -155,8 +158,8 @@ class MessengerConnectDto(Schema):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The URL to which the provider redirects the person: https, or your own machine"
-        " in development. It must be exactly the same in both calls.",
+        description="The URL to which the provider redirects the person: https or, on a server in"
+        " development mode, http on your own machine. It must be exactly the same in both calls.",
         min_length=1,
         max_length=2000,
     )
@@ -183,7 +186,8 @@ class MessengerConnectPageDto(Schema):
         _Id | None,
         InRequest(
             "Required to connect a page; to disconnect or reconnect one, the default is the bot's"
-            " current or last page."
+            " current or last page.",
+            is_required_to_create=True,
         ),
     ] = Field(None, description="The provider's id of the page.")
 
@@ -216,9 +220,9 @@ class LocalappOAConnectDto(Schema):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The URL to which the person is redirected in the end: any https URL, or your"
-        " own machine in development. `channel`, `bot_id` and `status` are added to its query, with"
-        " `account_id`, or with `error` and `error_description`.",
+        description="The URL to which the person is redirected in the end: any https URL or, on a"
+        " server in development mode, http on your own machine. `channel`, `bot_id` and `status`"
+        " are added to its query, with `account_id`, or with `error` and `error_description`.",
         min_length=1,
         max_length=2000,
     )

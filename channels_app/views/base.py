@@ -97,8 +97,8 @@ class ChannelViewSet(TenantViewSet):
 
         From now on, the provider sends the account's events to the platform, and no longer to the
         webhook that it had before. Triggers the webhook event `channel.connected`. 422 if the
-        provider does not accept the token. 409 `account_taken` if another bot has the
-        account, `bot_has_account` if the bot has another account.
+        provider does not know the token; any other refusal is a 502. 409 `account_taken` if another
+        bot has the account, `bot_has_account` if the bot has another account.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect_with_token(bot, self.provider, body.token, by=self.user)

@@ -58,8 +58,8 @@ def error_schema() -> type[BaseModel]:
     codes = sorted({*CODES.values(), *(error.code for error in _classes())})
     fields: dict[str, Any] = {
         "code": (
-            Literal[tuple(codes)],
-            Field(description="A stable, machine-readable code. More codes may be added."),
+            Literal[tuple(codes)] | str,
+            Field(description="A stable, machine-readable code; one of these, or a newer one."),
         )
     }
     for error in _classes():

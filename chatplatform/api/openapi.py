@@ -6,6 +6,7 @@ from enum import Enum
 from types import UnionType
 from typing import Any, get_args, get_origin
 
+from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel
@@ -20,7 +21,6 @@ from chatplatform.api.error_schemas import (
 )
 from chatplatform.api.errors import CODES
 from chatplatform.api.operation import (
-    LIMIT_HEADERS,
     Form,
     Operation,
     OperationViewSet,
@@ -30,6 +30,7 @@ from chatplatform.api.operation import (
 )
 from chatplatform.api.operation_ids import operation_id
 from chatplatform.api.path_parameter_descriptions import describe_parameter
+from chatplatform.api.schemas import required_to_create
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
@@ -70,6 +71,8 @@ _MEANINGS = {
     "provider_refused": "the messaging provider refused, or could not be reached",
     "request_in_flight": "the first request with this Idempotency-Key is not finished",
     "subscription_inactive": "the trial or the plan has ended",
+    "too_many_files": f"more than {settings.MAX_UPLOAD_FILES} files; fewer, but more than the field"
+    " takes, are a 422",
     "unavailable": "a part of the platform can't be reached or is full: try again later",
 }
 
@@ -160,6 +163,8 @@ class OperationSchema(AutoSchema):
         schema_class = body.schema if isinstance(body, Form) else body
         media_types = body.media_types if isinstance(body, Form) else ("application/json",)
         content: dict[str, Any] = {"schema": self._ref(schema_class, "validation")}
+        if self.method == "POST" and (needed := required_to_create(schema_class)):
+            content["schema"] = {**content["schema"], "required": needed}
         if isinstance(extra := schema_class.model_config.get("json_schema_extra"), dict):
             content["example"] = extra["examples"][0]  # type: ignore[index]
         return {
@@ -183,10 +188,22 @@ class OperationSchema(AutoSchema):
         for status in self._usual_refusals():
             bodies.setdefault(str(status), self._refusal(status, None))
         for code, body in bodies.items():
-            if declared.is_counted and (code < "300" or code == "429"):
-                names = [*LIMIT_HEADERS] if code == "429" else [*LIMIT_HEADERS][:2]
+            if names := self._headers(code):
                 body["headers"] = {name: {"$ref": f"{_HEADERS}{name}"} for name in names}
         return dict(sorted(bodies.items()))
+
+    def _headers(self, status: str) -> list[str]:
+        is_success, is_post = status < "300", self.method == "POST"
+        is_error = self.declared.also.get(int(status)) in {None, Error}
+        sent = {
+            "RateLimit-Policy": self.declared.is_counted and (is_success or status == "429"),
+            "RateLimit": self.declared.is_counted and (is_success or status == "429"),
+            # With `request_in_flight`, `unavailable` and others.
+            "Retry-After": is_error and status in {"429", "503"} | ({"409"} if is_post else set()),
+            "X-Request-ID": is_success,
+            "Idempotent-Replayed": is_success and is_post,
+        }
+        return [name for name, is_sent in sent.items() if is_sent]
 
     def _usual_refusals(self) -> list[int]:
         declared, access = self.declared, self.declared.access
@@ -216,9 +233,10 @@ class OperationSchema(AutoSchema):
         schema = self._ref(schema_class, "serialization")
         if schema_class is not returns:
             schema = {"type": "array", "items": schema}
-        first = get_args(schema_class)[0] if isinstance(schema_class, UnionType) else schema_class
-        # The first paragraph, which may have several lines.
-        description = " ".join((first.__doc__ or "").strip().partition("\n\n")[0].split())
+        kinds = get_args(schema_class) if isinstance(schema_class, UnionType) else [schema_class]
+        # The first paragraphs, which may have several lines.
+        texts = [(kind.__doc__ or "").strip().partition("\n\n")[0] for kind in kinds]
+        description = " Or: ".join(" ".join(text.split()) for text in texts)
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
@@ -252,6 +270,8 @@ class OperationSchema(AutoSchema):
     def _refusal(self, status: int, schema_class: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
+        if isinstance(schema_class, type) and "code" not in schema_class.model_fields:
+            return self._success(schema_class)  # such as a failed health check
         reason = REASONS.get(status, "Refused.")
         if not self.declared.access.security:
             reason = _WITHOUT_CALLER.get(status, reason)
@@ -271,6 +291,8 @@ class OperationSchema(AutoSchema):
         declared, is_post = self.declared, self.method == "POST"
         usual: list[tuple[object, int, str]] = [
             (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
+            (True, 408, "too_slow"),
+            (True, 431, "headers_too_large"),
             (declared.access.takes_visitor, 401, "invalid_visitor_token"),
             (True, 402, "insufficient_credits"),
             (True, 402, "subscription_inactive"),
@@ -406,7 +428,8 @@ IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
     " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
-    " `request_in_flight`. With a different body, it is a new request.",
+    " `request_in_flight`. Nobody is known as the caller here, so with a different body it is"
+    " another request, and no error.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

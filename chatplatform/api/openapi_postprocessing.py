@@ -1,16 +1,21 @@
 """Finishes the OpenAPI document once all operations are described: gives requests and responses
 separate schemas, and adds examples and code samples."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from chatplatform.api import code_samples
 from chatplatform.api.code_samples import operations
-from chatplatform.api.examples import example_of, recorded
-from chatplatform.api.operation import LIMIT_HEADERS
+from chatplatform.api.examples import REWRITTEN, agreeing, example_of, recorded
+from chatplatform.api.operation import LIMIT_HEADERS, OTHER_HEADERS
 
 _REF = "#/components/schemas/"
+_RESPONSES = "#/components/responses/"
+# Responses that at least this many operations have stand in the document once.
+_SHARED_BY = 5
 _REFUSALS = (
     "An error has a JSON body with `detail`, a sentence; `code`, which never changes; and"
     " `request_id`. In a 422 for invalid fields, the body has only `detail`, a list of what is"
@@ -26,13 +31,42 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
     }
     paths = result["paths"].items()
     result["paths"] = {path + suffixes.get(path, ""): item for path, item in paths}
-    result["components"]["headers"] = LIMIT_HEADERS
+    result["components"]["headers"] = LIMIT_HEADERS | OTHER_HEADERS
     result["components"]["schemas"] = _schemas(result, generator.registry)
-    for _path, _method, operation in operations(result):
+    for path, _method, operation in operations(result):
         operation.setdefault("security", [])
-        _add_examples(operation, result["components"]["schemas"])
+        _add_examples(path, operation, result["components"]["schemas"])
     code_samples.add(result)
+    result["components"]["responses"] = _share_refusals(result)
     return result
+
+
+def _share_refusals(result: dict[str, Any]) -> dict[str, Any]:
+    """Replace refusals that many operations have by references; return these refusals by name."""
+    all_of = [
+        (responses, status, json.dumps(response))
+        for _path, _method, operation in operations(result)
+        for responses in [operation["responses"]]
+        for status, response in responses.items()
+        if status >= "400"
+    ]
+    counts = Counter((status, text) for _responses, status, text in all_of)
+    names: dict[tuple[str, str], str] = {}
+    for responses, status, text in all_of:
+        if counts[status, text] < _SHARED_BY:
+            continue
+        if (status, text) not in names:
+            number = sum(known == status for known, _text in names) + 1
+            names[status, text] = f"Error{status}" + (f"_{number}" if number > 1 else "")
+        responses[status] = {"$ref": _RESPONSES + names[status, text]}
+    return dict(sorted((name, json.loads(text)) for (_status, text), name in names.items()))
+
+
+def resolved(response: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """The response, or the shared one that it refers to."""
+    name = response.get("$ref", "").removeprefix(_RESPONSES)
+    shared: dict[str, dict[str, Any]] = document["components"]["responses"]
+    return shared[name] if name else response
 
 
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
@@ -46,7 +80,7 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     for path, method, operation in operations(document):
         if operation["tags"] == [tag]:
             responses = {
-                status: _without_usual_body(response)
+                status: _without_usual_body(resolved(response, document))
                 for status, response in operation["responses"].items()
             }
             paths.setdefault(path, {})[method] = {**operation, "responses": responses}
@@ -61,8 +95,9 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     _collect(webhooks, components["schemas"], needed)
     schemas = {name: part for name, part in components["schemas"].items() if name in needed}
     tags = [described for described in document["tags"] if described["name"] == tag]
-    info = {**document["info"], "description": f"{document['info']['description']} {_REFUSALS}"}
-    parts = {"paths": paths, "components": {**components, "schemas": schemas}, "tags": tags}
+    info = {**document["info"], "description": f"{document['info']['description']}\n\n{_REFUSALS}"}
+    needed_components = {**components, "schemas": schemas, "responses": {}}
+    parts = {"paths": paths, "components": needed_components, "tags": tags}
     return {**document, **parts, "info": info, "webhooks": webhooks}
 
 
@@ -93,77 +128,86 @@ def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
 
 
 def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
-    """The schema of every component by name, for requests, responses or both."""
+    """The schema of every component by name, for requests or for responses."""
     schemas: dict[str, Any] = {}
-    request_names = _split_bodies(result, registry)
-    for component in registry._components.values():
-        request, response = component.modes.get("validation"), component.modes.get("serialization")
-        name = component.name
-        if request and response and name in request_names:
-            schemas[request_names[name]] = {
-                **_request_schema(request),
-                "title": request_names[name],
-            }
+    modes = {part.name: part.modes for part in registry._components.values()}
+    inputs = _input_names(result, modes)
+    for name, of in modes.items():
+        request, response = of.get("validation"), of.get("serialization")
+        if name in inputs:
+            schemas[inputs[name]] = _request_schema({**request, "title": inputs[name]}, inputs)
+        if response and (name in inputs or "properties" in response):
             schemas[name] = _response_schema(response)
-        elif request and response:
-            schemas[name] = _shared_schema(request)
+        elif request:
+            schemas[name] = _request_schema(request, inputs)
         else:
-            schemas[name] = _request_schema(request) if request else _response_schema(response)
+            schemas[name] = _response_schema(response)
     return dict(sorted(schemas.items()))
 
 
-def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give a request a separate schema if responses have the same schema but its fields mean
-    something else there; return the new schemas' names by the old schemas' names."""
-    request_names: dict[str, str] = {}
-    modes = {part.name: part.modes for part in registry._components.values()}
-    for _path, _method, operation in operations(result):
-        for content in operation.get("requestBody", {}).get("content", {}).values():
-            name = content["schema"].get("$ref", "").removeprefix(_REF)
-            if name and len(modes[name]) > 1 and _must_split(**modes[name]):
-                request_names[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
-                content["schema"] = {"$ref": _REF + request_names[name]}
-    assert not set(request_names.values()) & set(modes), "a request has the name of another schema"
-    return request_names
+def _input_names(result: dict[str, Any], modes: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The names that the schemas of objects get in requests if responses have them too; the bodies
+    of the operations refer to them. Responses may get new fields, so only requests are closed."""
+    used: set[str] = set()
+    bodies = [
+        content
+        for _path, _method, operation in operations(result)
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+    ]
+    _collect_sent(bodies, modes, used)
+    names = {
+        name: re.sub("(D[Tt][Oo]|Request)$", "", name) + "Input"
+        for name in used
+        if "serialization" in modes[name] and "properties" in modes[name]["validation"]
+    }
+    assert not set(names.values()) & set(modes), "a request has the name of another schema"
+    for content in bodies:
+        content["schema"] = _renamed(content["schema"], names)
+    return names
 
 
-def _must_split(validation: dict[str, Any], serialization: dict[str, Any]) -> bool:
-    """Whether only the server sets some of the fields, or requests describe some differently."""
-    responses = serialization.get("properties", {})
-    return any(
-        part.get("readOnly") or part["description"] != responses[name]["description"]
-        for name, part in validation.get("properties", {}).items()
-    )
+def _collect_sent(node: Any, modes: Mapping[str, dict[str, Any]], found: set[str]) -> None:
+    """Add the names of the components that requests contain, except in fields that they ignore."""
+    if isinstance(node, list):
+        for part in node:
+            _collect_sent(part, modes, found)
+    if not isinstance(node, dict) or node.get("readOnly"):
+        return
+    name = str(node.get("$ref", "")).removeprefix(_REF)
+    if name in modes and name not in found:
+        found.add(name)
+        _collect_sent(modes[name]["validation"], modes, found)
+    for part in node.values():
+        _collect_sent(part, modes, found)
 
 
-def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """The schema with references to the requests' schemas, except in fields that they ignore."""
+    if isinstance(node, list):
+        return [_renamed(part, names) for part in node]
+    if not isinstance(node, dict) or node.get("readOnly"):
+        return node
+    renamed = {key: _renamed(part, names) for key, part in node.items()}
+    name = str(node.get("$ref", "")).removeprefix(_REF)
+    return renamed | ({"$ref": _REF + names[name]} if name in names else {})
+
+
+def _request_schema(schema: dict[str, Any], inputs: Mapping[str, str]) -> dict[str, Any]:
     """A request's schema, without examples, which the operations show instead."""
-    return {key: part for key, part in _plain(schema).items() if key != "examples"}
+    plain = {key: part for key, part in _plain(schema).items() if key != "examples"}
+    renamed: dict[str, Any] = _renamed(plain, inputs)
+    return renamed
 
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
     read-only."""
-    result = _open(schema)
+    result = _request_schema(schema, {})
+    if result.get("additionalProperties") is False:
+        del result["additionalProperties"]
     for part in result.get("properties", {}).values():
         part.pop("readOnly", None)
     return result
-
-
-def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    result = _request_schema(schema)
-    if result.get("additionalProperties") is False:
-        del result["additionalProperties"]
-    return result
-
-
-def _shared_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema for both requests and responses; fields that only the server sets are required."""
-    result = _open(schema)
-    parts = result.get("properties", {})
-    needed = {name for name, part in parts.items() if part.get("readOnly")}
-    needed |= set(result.get("required", ()))
-    return result | ({"required": [name for name in parts if name in needed]} if needed else {})
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:
@@ -192,12 +236,23 @@ def _fields(parts: dict[str, Any]) -> dict[str, Any]:
 # --- examples -----------------------------------------------------------------------------------
 
 
-def _add_examples(operation: dict[str, Any], components: dict[str, Any]) -> None:
+def _add_examples(path: str, operation: dict[str, Any], components: dict[str, Any]) -> None:
     known = recorded().get(operation["operationId"], {})
+    # The first segment of a channel's path is its name.
+    sent: dict[str, Any] = {"channel": path.split("/")[1]}
     for content in operation.get("requestBody", {}).get("content", {}).values():
         if "example" not in content:
             content["example"] = known.get("body") or example_of(content["schema"], components)
+        sent |= content["example"]
+    sent = {
+        name: value
+        for name, value in sent.items()
+        if (operation["operationId"], name) not in REWRITTEN
+    }
     for status, response in operation["responses"].items():
         content = response.get("content", {}).get("application/json")
         if status < "300" and content:
-            content["example"] = known.get(status) or example_of(content["schema"], components)
+            example = known.get(status) or example_of(
+                content["schema"], components, is_waiting=status == "202"
+            )
+            content["example"] = agreeing(example, sent, content["schema"], components)

@@ -65,6 +65,19 @@ LIMIT_HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
 }
+# Headers that do not depend on the limits.
+OTHER_HEADERS: dict[str, dict[str, Any]] = {
+    "X-Request-ID": {
+        "description": "The request's id in our logs: yours, if you sent the header with 1 to 128"
+        " letters, digits and `._:/+=-`. Every response has it.",
+        "schema": {"type": "string"},
+    },
+    "Idempotent-Replayed": {
+        "description": "`true` if an earlier request with this Idempotency-Key was carried out, and"
+        " this is its result; otherwise the header is missing.",
+        "schema": {"const": "true"},
+    },
+}
 # The schema of a response, or a union of schemas if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 

@@ -1,5 +1,6 @@
 """The base of all schemas (pydantic models) and the types of their fields."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -155,6 +156,8 @@ class InRequest:
     """Annotates a field with sentences that extend its description in requests only."""
 
     rule: str
+    # Whether a POST, which creates the object, needs the field; an update keeps its value.
+    is_required_to_create: bool = False
 
 
 def _path_parameter_of(field: FieldInfo) -> str:
@@ -167,7 +170,7 @@ def _rules_of(field: FieldInfo) -> list[str]:
     """The sentences that extend the field's description in requests."""
     rules = [mark.rule for mark in field.metadata if isinstance(mark, InRequest)]
     if path := _path_parameter_of(field):
-        rules.append(f"A request may repeat it; 422 if it differs from `{path}` in the path.")
+        rules.append(f"A request may repeat it; 422 if the path has another `{path}`.")
     return rules
 
 
@@ -181,6 +184,9 @@ class Schema(BaseModel):
         # A response has every field, including fields that a request may leave out.
         json_schema_serialization_defaults_required=True,
     )
+    # Whether fields that a request leaves out keep their values, if the object exists already. Then
+    # a default only describes a new object: a client must not send it.
+    keeps_values: ClassVar[bool] = False
     _copied: ClassVar[tuple[str, ...]]
     # The names of the fields declared with `read_only()`.
     _read_only: ClassVar[frozenset[str]]
@@ -204,6 +210,9 @@ class Schema(BaseModel):
             for name, field in cls.model_fields.items():
                 for rule in _rules_of(field):
                     parts[name]["description"] += f" {rule}"
+            for part in parts.values() if cls.keeps_values else ():
+                if (default := part.pop("default", None)) not in (None, ""):
+                    part["description"] += f" Default when new: `{json.dumps(default)}`."
         return schema
 
     @model_validator(mode="before")
@@ -242,6 +251,15 @@ def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
 def without_default(schema: dict[str, Any]) -> None:
     """Drop the schema's default: the field is required when creating and optional in updates."""
     schema.pop("default", None)
+
+
+def required_to_create(schema: type[BaseModel]) -> list[str]:
+    """The fields that only a POST needs."""
+    return [
+        name
+        for name, field in schema.model_fields.items()
+        if any(getattr(mark, "is_required_to_create", False) for mark in field.metadata)
+    ]
 
 
 def path_mismatches(

@@ -61,6 +61,10 @@ def breach(
     if response is None:
         excerpt = (body or b"")[:200].decode("utf-8", "replace")
         return f"{name}, which is not documented: {excerpt}"
+    steps = ["paths", documented_path, verb, "responses", str(status)]
+    if "$ref" in response:
+        steps = response["$ref"].split("/")[1:]
+        response = document()["components"]["responses"][steps[-1]]
     content = response.get("content", {})
     media_type = media_type.partition(";")[0]
     if not content:
@@ -69,8 +73,7 @@ def breach(
         return f"{name} as {media_type!r}; documented is {', '.join(content)}"
     if body is None or method == "HEAD":
         return None
-    schema_at = ("paths", documented_path, verb, "responses", str(status), "content", media_type)
-    difference = _difference(schema_at, media_type, body)
+    difference = _difference((*steps, "content", media_type), media_type, body)
     return f"{name} with another body: {difference}"[:_MAX_CHARS] if difference else None
 
 
@@ -106,11 +109,15 @@ def _registry() -> Any:
 
 
 def _closed(node: Any) -> Any:
-    """The document, but objects allow no unknown fields: tests accept only documented fields."""
+    """The document, but objects allow no unknown fields, and errors no unknown codes: tests accept
+    only what is documented."""
     if isinstance(node, list):
         return [_closed(part) for part in node]
     if not isinstance(node, dict):
         return node
+    kinds = [kind for kind in node.get("anyOf", ()) if "enum" in kind]
+    if kinds and {"type": "string"} in node["anyOf"]:
+        return kinds[0]
     closed = {key: _closed(part) for key, part in node.items()}
     is_shape = isinstance(node.get("properties"), dict) and node.get("type") == "object"
     return {"additionalProperties": False, **closed} if is_shape else closed

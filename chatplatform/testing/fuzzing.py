@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
+from chatplatform.api.openapi_postprocessing import resolved
 from chatplatform.testing.documented import document
 
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
@@ -88,7 +89,7 @@ def is_fault(label: str, status: int, body: bytes) -> bool:
     if status < 500:
         return False
     described = operations()[label].definition.raw
-    response = described["responses"].get(str(status), {})
+    response = resolved(described["responses"].get(str(status), {}), document())
     content = response.get("content", {})
     if content and content["application/json"]["schema"] != _ERROR:
         return False  # a normal response, such as from /health

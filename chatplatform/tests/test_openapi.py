@@ -11,9 +11,12 @@ from pydantic import create_model
 
 from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
+from chatplatform.api.openapi_postprocessing import resolved
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.schemas import Schema
 from chatplatform.testing import documented
+from reports.schemas.adhoc import SearchAdhocReportParam
+from reports.services.adhoc import columns_of
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 
@@ -195,7 +198,9 @@ def test_every_refusal_is_documented(operations):
 def test_an_error_has_the_further_fields_of_its_code(document):
     error = document["components"]["schemas"]["Error"]
     assert error["required"] == ["detail", "code", "request_id"]
-    assert len(error["properties"]["code"]["enum"]) > 100
+    known, newer = error["properties"]["code"]["anyOf"]
+    assert len(known["enum"]) > 100
+    assert newer == {"type": "string"}
     assert {"version", "assignee", "setting", "balance", "required", "field"} <= set(
         error["properties"]
     )
@@ -206,9 +211,12 @@ def test_an_error_has_the_further_fields_of_its_code(document):
 
 
 def test_every_conflict_names_its_codes(document, operations):
-    known = set(document["components"]["schemas"]["Error"]["properties"]["code"]["enum"])
+    code = document["components"]["schemas"]["Error"]["properties"]["code"]
+    known = set(code["anyOf"][0]["enum"])
     conflicts = {
-        name: set(re.findall(r"`(\w+)`", operation["responses"]["409"]["description"]))
+        name: set(
+            re.findall(r"`(\w+)`", resolved(operation["responses"]["409"], document)["description"])
+        )
         for name, _, operation in operations
         if "409" in operation["responses"]
     }
@@ -255,6 +263,77 @@ def test_requests_are_closed_and_replies_are_open(document):
     assert schemas["BotInput"]["properties"]["id"]["readOnly"] is True
     assert set(schemas["Conversation"]["required"]) == set(schemas["Conversation"]["properties"])
     assert '"default": null' not in json.dumps(document)
+
+
+def test_the_objects_of_requests_are_closed_and_need_nothing_that_they_ignore(document):
+    """Callbacks of providers and the body of OAuth may have fields that we do not know."""
+    own = {declared.body for _, _, declared in routes() if isinstance(declared.body, type)}
+    schemas, closed = document["components"]["schemas"], 0
+    for name in sent_names(document):
+        parts = schemas[name].get("properties", {})
+        needed = [part for part in schemas[name].get("required", ()) if parts[part].get("readOnly")]
+        assert needed == [], name
+        if parts and not is_tolerant(name):
+            closed += 1
+            assert schemas[name]["additionalProperties"] is False, name
+    assert closed > len(own) / 2
+
+
+def sent_names(document):
+    """The names of the components that bodies of requests contain, except in ignored fields."""
+    waiting = [
+        operation.get("requestBody", {})
+        for item in document["paths"].values()
+        for operation in item.values()
+    ]
+    found = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict) and not node.get("readOnly"):
+            name = str(node.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                waiting.append(document["components"]["schemas"][name])
+            waiting += node.values()
+    return found
+
+
+def is_tolerant(name):
+    classes = [Schema]
+    for item in classes:
+        classes += item.__subclasses__()
+    (known, *_) = [
+        item for item in classes if name in {item.__name__, f"{item.__name__}Input"}
+    ] or [Schema]
+    return known.model_config["extra"] != "forbid"
+
+
+def test_fields_that_keep_their_value_have_no_default_and_a_new_object_needs_its_name(document):
+    at, schemas = document["paths"], document["components"]["schemas"]
+    for name in ("BotInput", "WebhookConfigRequest", "ClientConfigInput"):
+        parts = schemas[name]["properties"].values()
+        assert not [part for part in parts if "default" in part], name
+    for path, field in (("/ai/bot", "bot_name"), ("/webhook/config", "url")):
+        body = at[path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert body["required"] == [field]
+
+
+def test_headers_are_documented_where_they_are_sent(document):
+    created = document["paths"]["/ai/bot"]["post"]["responses"]
+    assert {"X-Request-ID", "Idempotent-Replayed"} <= set(created["201"]["headers"])
+    for status in ("409", "429", "503"):
+        assert "Retry-After" in resolved(created[status], document)["headers"]
+    health = document["paths"]["/health"]["get"]["responses"]["503"]
+    assert "headers" not in health
+    assert "`unavailable`" not in health["description"]
+
+
+def test_the_columns_of_a_report_on_conversations_are_described(document):
+    described = document["components"]["schemas"]["AdhocReport"]["properties"]["columns"]
+    columns = [column.name for column in columns_of(SearchAdhocReportParam())]
+    assert re.findall(r"`(\w+)`", described["description"]) == columns
 
 
 def test_times_and_known_sets_have_their_type(document):
@@ -307,7 +386,7 @@ def test_422_is_what_fastapi_clients_know(document, operations):
         for _, _, operation in operations
         for status, answer in operation["responses"].items()
         if status == "422"
-        for part in answer["content"].values()
+        for part in resolved(answer, document)["content"].values()
         for ref in part["schema"].get("anyOf", [part["schema"]])
     }
     # An Idempotency-Key that came with another body is an Error.

@@ -62,7 +62,12 @@ class Health(Schema):
     """The state of the platform: 200 if every part works, 503 if one does not."""
 
     status: Literal["ok", "failed"] = Field(description="`failed` if any part has failed.")
-    parts: list[Part] = Field(description="The state of each part.")
+    parts: list[Part] = Field(
+        description="The state of each part.",
+        examples=[
+            [{"name": "database", "status": "ok", "detail": "Responding", "duration_ms": 0.9}]
+        ],
+    )
 
 
 class Alive(Schema):

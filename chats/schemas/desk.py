@@ -31,7 +31,7 @@ from webhooks.schemas.webhook import event_id
 class ChatAssignDto(Schema):
     """Who a conversation is assigned to."""
 
-    model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
+    model_config = example(assign_type="agent", return_after_seconds=600)
 
     assign_type: AssignTypeEnum = Field(
         description="Who gets the conversation: an agent, the queue or the bot."
@@ -39,8 +39,8 @@ class ChatAssignDto(Schema):
     user_id: RowId | None = Field(
         None,
         description="The agent's user id, with `assign_type` `agent`. If left out, you get the"
-        " conversation, unless another agent has it: an owner or an admin who takes it"
-        " over must send `user_id` or `expected_version`.",
+        " conversation, unless another agent has it: an owner or an admin who takes it over must"
+        " send `user_id` or `expected_version`, otherwise 409 `already_assigned`.",
     )
     note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
@@ -346,7 +346,9 @@ class SavedReplyDto(Schema):
     )
 
     shortcut: Annotated[
-        Text, AfterValidator(_in_lower_case), InRequest("Required to create a reply.")
+        Text,
+        AfterValidator(_in_lower_case),
+        InRequest("Required to create a reply.", is_required_to_create=True),
     ] = Field(
         "",
         description="What an agent types after a slash: 1 to 40 letters, digits, `-`, `_`, stored"
@@ -358,7 +360,10 @@ class SavedReplyDto(Schema):
     )
     texts: Annotated[
         dict[Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]],
-        InRequest("Required to create a reply. A change replaces the texts in all languages."),
+        InRequest(
+            "Required to create a reply. A change replaces the texts in all languages.",
+            is_required_to_create=True,
+        ),
     ] = Field(
         default_factory=dict,
         min_length=1,
@@ -432,8 +437,8 @@ class DeskView(Schema):
         description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
-        description="What the view shows, in the form of the inbox's own query string: `view`, one"
-        " of the first five of *Get Chat Counts*, and filters of *Get Chats*.",
+        description="What the view shows, as a query string: `view`, which is `mine`, `unassigned`,"
+        " `all`, `snoozed` or `ended` (see *Get Chat Counts*), and filters of *Get Chats*.",
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")

@@ -325,7 +325,8 @@ class FeedbacksQuery(Page):
 
 
 class FeedbacksResponse(ListPage[ChatFeedBackDto]):
-    """A page of feedback, newest first."""
+    """A page of feedback, newest first; the conversation with `chat_id` says its bot and
+    customer."""
 
 
 class SuggestionRequest(Schema):
@@ -370,7 +371,8 @@ class RewrittenText(Schema):
     """A rewritten text; nothing is sent or stored."""
 
     text: str = Field(
-        description="The rewritten text, with all figures, links and addresses of the original."
+        description="The rewritten text, with all figures, links and addresses of the original.",
+        examples=["We will send the parcel tomorrow."],
     )
 
 
@@ -389,7 +391,7 @@ class TranslationRequest(Schema):
 class TranslationResponse(Schema):
     """A translation."""
 
-    text: str = Field(description="The translated text.")
+    text: str = Field(description="The translated text.", examples=["Xin chào"])
     in_lang_code: str = Field(description="The detected language of the original.")
     out_lang_code: str = Field(description="The language of the translation.")
     engine: str = Field(description="What translated it: always `openai_compatible`, a model.")

@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage, Page
@@ -61,7 +61,8 @@ class Sender(Schema):
     id: Text | None = Field(
         None,
         max_length=60,
-        description="The id of the customer, bot or agent; null for the platform.",
+        description="The platform's id of the customer, bot or agent, or the id that *Create"
+        " Message* was given; null for the platform.",
     )
     name: Text = Field("", max_length=200, description="The name as shown.")
 
@@ -72,6 +73,9 @@ class Recipient(Sender):
 
 class Citation(Schema):
     """A passage that supports an answer."""
+
+    # Messages are stored without the fields that are null, and shown as they are stored.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
     document_id: int = Field(
         ge=0,
@@ -357,9 +361,9 @@ class NewFiles(Schema):
     files: list[Upload] = Field(
         min_length=1,
         max_length=10,
-        description="1 to 10 files of at most 25,000,000 bytes each: images (PNG, JPEG, GIF,"
-        " WebP), audio, video, PDF, office documents, plain text. The type is detected from the"
-        " bytes.",
+        description="1 to 10 files (422 for more) of at most 25,000,000 bytes each: images (PNG,"
+        " JPEG, GIF, WebP), audio, video, PDF, office documents, plain text. The type is detected"
+        " from the bytes.",
     )
     client_message_id: ClientMessageId = None
 

@@ -148,12 +148,14 @@ class MessageRequest(Schema):
     )
 
     sender: Sender = Field(
-        description="The sender. `customer`: reopens a snoozed or ended conversation, or starts a"
-        " new one after an ended one; the bot answers if `generate_reply` is set. `agent`: reopens"
-        " a snoozed conversation; an agent on your team here, given by user id or email address,"
-        " gets the conversation if no agent has it; anyone else is only stored as the sender."
-        " `bot`: your own assistant; refused while an agent has the conversation. `system`: an"
-        " automatic message."
+        description="The sender. `customer`: reopens a snoozed conversation, or one that ended at"
+        " most `reopen_window_minutes` ago (*Getclientchatconfigrouter*). If it ended earlier, the"
+        " message goes to a new one: see `conversation_id` in the response. The bot answers if"
+        " `generate_reply` is set. `agent`: reopens a snoozed conversation; an agent on your team"
+        " here, whose user id or email address is in `id`, gets the conversation if no agent has"
+        " it. `bot`: your own assistant; refused while an agent has the conversation. `system`: an"
+        " automatic message. Any other `id` is stored and returned as it is: it is not looked up."
+        " Without an `id`, it is the platform's id of the conversation's customer or bot."
     )
     recipient: Recipient | None = Field(
         None,

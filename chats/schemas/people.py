@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example, read_only
@@ -34,7 +34,10 @@ def _country(text: str) -> str:
 
 
 class Location(Schema):
-    """The known location of a person."""
+    """The known location of a person; in a message, it has only the fields that are known."""
+
+    # Messages are stored without the fields that are null, and shown as they are stored.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
     country: Annotated[Text, AfterValidator(_country)] | None = Field(
         None,

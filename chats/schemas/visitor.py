@@ -105,11 +105,11 @@ class VisitorMessage(Schema):
 
 
 class VisitorMessages(ListPage[VisitorMessage]):
-    """A page of messages, oldest first."""
+    """With a public key: a page of messages with fewer fields, oldest first."""
 
 
 class VisitorTurn(Schema):
-    """A visitor's message and what became of it, with some of the fields of a `ChatTurn`."""
+    """With a public key: some of the fields of a `ChatTurn`."""
 
     message: VisitorMessage = Field(description="The message as stored.")
     reply: VisitorMessage | None = Field(
@@ -171,7 +171,7 @@ class KnownVisitor(Schema):
 
 
 class VisitorConversation(Schema):
-    """A visitor's own conversation."""
+    """With a public key: the visitor's own conversation."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(

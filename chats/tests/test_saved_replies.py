@@ -36,6 +36,7 @@ def test_an_agent_saves_changes_and_deletes_their_own(ben):
     saved = save(ben, "Late")
     assert (saved["shortcut"], saved["is_shared"]) == ("late", False)
     assert saved["created_at"].endswith("Z")
+    assert saved["created_at"] <= saved["updated_at"]
     path = f"{PATH}/{saved['id']}"
     changed = ben.put(path, body_of("later", "Sorry."))
     assert changed.status_code == 200

@@ -222,8 +222,9 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message with files, and wait for the reply, stream it, or get it
         later.
 
-        After a 202, or a status `pending`, the reply appears in *Get chat conversation history*. A
-        stream has the events of *Send message in existing chat conversation*.
+        After a 202, or a status `pending`, the reply appears in *Get chat conversation history*.
+        Streams, costs and ended conversations are as in *Send message in existing chat
+        conversation*. 422 for a file of another type than those that `files` names.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,

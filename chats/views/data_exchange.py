@@ -89,7 +89,8 @@ class MessagingViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Store a message from any sender. With `sent_at` it is history and has no effects.
 
-        With `generate_reply`, *List Messages* shows the bot's reply later.
+        With `generate_reply`, *List Messages* shows the bot's reply later. Repeating a
+        `client_message_id` stores nothing: it is a 201 with the stored message.
 
         409 `agent_gone` if it is from an agent who has not accepted the invitation yet, and no
         agent has the conversation; `chat_ended` if the conversation has ended, except for messages

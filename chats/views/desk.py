@@ -68,13 +68,16 @@ class ChatViewSet(ChatsViewSet):
     def assign(self, chat_id: uuid.UUID, body: desk_schemas.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
 
+        A snoozed conversation stays snoozed.
+
         Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
         an owner or an admin can; others get 409 `already_assigned`, as does the slower of two who
         claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
         somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
         conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
-        which is disabled or has `agent_reply`, `agent_gone` if the agent has just been disabled,
-        `chat_ended` if the conversation has ended.
+        which is disabled or has `agent_reply`, `agent_gone` if the agent was disabled, or lost the
+        right to have conversations, during this request, `chat_ended` if the conversation has
+        ended.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
@@ -375,10 +378,12 @@ class CustomerViewSet(TenantViewSet):
         and attributes.
 
         If both have a value for a field or an attribute, that of `customer_id` is kept, even for
-        the external id; the longer of two blocks applies, and the wider of two opt-outs. From then
-        on, `merged_id` is a 404; messages keep the old id of their sender. Triggers the webhook
-        event `customer.merged`. 409 `same_customer` if both ids are the same, 422 if the attributes
-        of both exceed the limit for one customer.
+        the external id: a later request with the other external id creates a new customer. The
+        longer of two blocks applies, and the wider of two opt-outs. Conversations stay as they are.
+        From then on, `merged_id` is a 404, although earlier messages keep it as the id of their
+        sender. This cannot be undone. Triggers the webhook event `customer.merged`. 409
+        `same_customer` if both ids are the same, 422 for `attributes` if those of both exceed the
+        limit for one customer.
         """
         return CustomerDto.from_row(
             customer_editing.merge(self.caller, customer_id, merged_id=merged_id)

@@ -22,7 +22,7 @@ class ReplayViewSet(ChatsViewSet):
         instructions, settings and engine.
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
-        counted, and no function is called. The extractive engine is free; a model's tokens are
+        counted, and no function is called. Quoting documents is free; a model's tokens are
         charged. 404 if the message has no receipt: a message from the customer or an agent, or the
         welcome message. 409 `nothing_to_replay` if it has one, but does not reply to a text from
         the customer.
@@ -36,7 +36,7 @@ class ReplayViewSet(ChatsViewSet):
         """Replay a day: have the bot answer that day's questions again, to compare its replies.
 
         A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress, and
-        its `gained`, `lost` and `changed` show what differs. The extractive engine is free; a
+        its `gained`, `lost` and `changed` show what differs. Quoting documents is free; a
         model's tokens are charged, those of your own model at its price. If the credits run out,
         the replay fails. 409 `replay_running` while another replay of the bot is running.
         """

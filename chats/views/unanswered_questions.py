@@ -58,7 +58,7 @@ class UnansweredViewSet(TenantViewSet):
         """Store the right answer as a question-answer source of the bot.
 
         Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
-        shows the bot's reply. The extractive engine is free; a model's tokens are charged. If the
+        shows the bot's reply. Quoting documents is free; a model's tokens are charged. If the
         bot's `hold_back_worse` is true, the answer may first wait for a golden run. 409
         `source_exists` if the bot already has an answer to this exact question, `document_limit` if
         it has 2,000 questions with answers.
@@ -74,7 +74,9 @@ class UnansweredViewSet(TenantViewSet):
         """Have a worker ask the bot the question again; no customer notices it.
 
         When it is done, *Get Unanswered Question* has a new `asked_again_at`, with the `answer` or
-        the `fault`. The extractive engine is free; a model's tokens are charged.
+        the `fault`, which is `engine_failed` without credits. Repeating the request while the
+        question waits to be asked changes nothing. A language model's tokens are charged; quoting
+        documents is free here.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         taught_answers.request_again(group)

@@ -190,7 +190,7 @@ class RegistrationPending(Schema):
     """A registration that must be confirmed by mail. The response is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
-        "unconfirmed", description="Always `unconfirmed`, until the mailed link is opened."
+        "unconfirmed", description="Always `unconfirmed`: the company does not exist yet."
     )
 
 
@@ -254,7 +254,8 @@ class ApiKeyRequest(Schema):
     )
     scope: ScopeName = Field(
         "secret",
-        description="`secret`: for a server; all API-KEY operations. `public`: for a website; the"
+        description="`secret`: for a server; all operations with an API key. `public`: for a"
+        " website; the"
         " widget operations of one bot, in browsers only on the bot's `allowed_domain`.",
         examples=["secret"],
     )
@@ -279,6 +280,7 @@ class ApiKeyRequest(Schema):
 class ApiKeyDto(Schema):
     """An API key."""
 
+    keeps_values = True
     id: int | None = read_only("The key's id.", path="api_key_id")
     name: KeyName = Field(
         "",

@@ -49,7 +49,12 @@ class DayHours(Schema):
 class BusinessHours(DayHours):
     """A span of opening hours on a weekday. A day may have several; a day without any is closed."""
 
-    weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
+    weekday: int = Field(
+        ge=0,
+        le=6,
+        description="0 for Monday to 6 for Sunday; the `weekday` of reports is 1 to 7.",
+        examples=[0],
+    )
 
 
 def _sorted_day(hours: list[DayHours]) -> list[DayHours]:
@@ -125,6 +130,7 @@ def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
 class ClientConfigDto(Schema):
     """The settings of your company's chats."""
 
+    keeps_values = True
     client_id: int | None = read_only("Your company's id.", path="client_id")
     timezone: TimeZone = Field(
         "UTC",
@@ -356,7 +362,8 @@ class EmailNotificationRequest(Schema):
         AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
     ] = Field(
         default_factory=list,
-        description="The email addresses that get the notifications, at most 20.",
+        description="The email addresses that get the notifications, at most 20; a request replaces"
+        " them all. Empty: only the agents of chats get mails, see `to_assignee`.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(
@@ -379,7 +386,9 @@ class EmailNotificationRequest(Schema):
         " account: a paused template, a low quality rating, a lower limit.",
     )
     on_low_credit: bool = Field(
-        False, json_schema_extra=without_default, description="Mail when credits run low."
+        False,
+        json_schema_extra=without_default,
+        description="Mail when fewer than 20 % of the plan's credits are left, and when none are.",
     )
     to_assignee: bool = Field(
         True,

@@ -17,6 +17,7 @@ Domain = Annotated[
 class SignInProviderDto(Schema):
     """The OpenID provider at which your company's people sign in to the site."""
 
+    keeps_values = True
     model_config = example(
         issuer="https://login.acme.example",
         application_id="chat-platform",

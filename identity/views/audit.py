@@ -33,7 +33,11 @@ class AuditViewSet(TenantViewSet):
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
         """Download the audit log as a file, oldest first, with the filters of *Get Audit Log*.
 
-        409 `too_many_events` if there are more than 100,000 rows; choose a shorter period.
+        A line of `jsonl` is an `AuditEvent`, as in *Get Audit Log*. `csv` has a header with the
+        names of the same fields, in the same order: `id`, `action`, `subject`, `changes` (as JSON),
+        `user_id`, `api_key_id`, `address`, `request_id`, `created_at`, `hash`; null is empty. The
+        export itself is recorded. 409 `too_many_events` if there are more than 100,000 rows; choose
+        a shorter period.
         """
         return media.file_response(
             audit_queries.export(self.client, query, by=self.user),

@@ -29,9 +29,10 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_schemas.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        In production, a link is mailed (202), and *Confirm Registration* with its token creates the
-        company. If the address has an account, the response is the same, but the mail says so. In
-        development, the company is created at once: 201, or 409 `email_taken`.
+        A 202 means that a link was mailed, and *Confirm Registration* with its token creates the
+        company within a day. If the address has an account, the response is the same, but the mail
+        says so. Only a server in development mode creates the company at once: 201, or 409
+        `email_taken`.
 
         403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an

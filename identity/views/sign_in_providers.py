@@ -25,6 +25,10 @@ class SignInProviderViewSet(TenantViewSet):
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Remove the provider, and forget who has which account there. Everyone then signs in with
-        a password again. Does nothing if there is no provider."""
+        """Remove the provider, and forget who has which account there. Does nothing if there is no
+        provider.
+
+        Everyone then signs in with a password; people who never had one get a link to set it from
+        *Forgot Password*. Nobody is signed out.
+        """
         sign_in_providers.remove(self.client, by=self.user)

@@ -118,10 +118,10 @@ class AdhocQuestion(PeriodQuery):
         default_factory=list,
         max_length=3,
         description="What the report groups by: it has a row for each combination of values."
-        " `week` is its Monday, `month` its first day, `hour` 0..23, `weekday` 1 for Monday to 7."
-        " A conversation with several tags counts for each tag, and one with messages of several"
-        " price categories (in which a messaging provider charges for messages) for each of these."
-        " Empty: a row for each conversation.",
+        " `week` is its Monday, `month` its first day, `hour` 0..23, `weekday` 1 for Monday to 7"
+        " for Sunday (business hours count from 0). A conversation with several tags counts for"
+        " each tag, and one with messages of several price categories (in which a messaging"
+        " provider charges for messages) for each of these. Empty: a row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
@@ -268,9 +268,16 @@ Value = str | int | float | bool | list[str] | None
 class AdhocReport(Schema):
     """A table of figures or of conversations."""
 
-    columns: list[ReportColumn] = Field(description="The columns, in order.")
+    columns: list[ReportColumn] = Field(
+        description="The columns, in order: the groups, each bot and agent also with its name, and"
+        " the metrics. Without groups: `chat_id`, `chat_code`, `created_at`, `bot`, `bot_name`,"
+        " `channel`, `status`, `agent`, `agent_name`, `language`, `tags`, `sentiment`, `country`,"
+        " `messages`, `handed_off`, `bot_resolved`, `first_response`, `resolution`, `ended_at`,"
+        " `ended_by`, `rating`, `credits_used`."
+    )
     rows: list[dict[str, Value]] = Field(
-        description="The rows of this page: values by column name."
+        description="The rows of this page: values by column name; null if a conversation has no"
+        " such value, such as no agent or tag."
     )
     totals: dict[str, Value] = Field(
         description="The metrics over all conversations of the report, each counted once."

@@ -53,12 +53,14 @@ def row_id(text: str) -> uuid.UUID | None:
 class WebhookConfigRequest(Schema):
     """An endpoint's settings, for creating or changing it."""
 
+    keeps_values = True
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Annotated[
         Text,
         InRequest(
-            "The host in the example does not exist, so it is refused with a 422. Required to"
-            " create an endpoint."
+            "Required to create an endpoint. 422 if the host does not exist: replace the one in the"
+            " example.",
+            is_required_to_create=True,
         ),
     ] = Field(
         "",
@@ -183,7 +185,9 @@ class WebhookDelivery(Schema):
     next_attempt_at: Moment | None = Field(
         description="When the next attempt is due; null during an attempt, or if none follows."
     )
-    attempts: list[WebhookAttempt] = Field(description="The attempts, each kept for 30 to 61 days.")
+    attempts: list[WebhookAttempt] = Field(
+        description="The attempts, each kept until 30 days after its month."
+    )
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
 
 
@@ -217,8 +221,8 @@ class Event(StoredEvent):
         " 20 KB."
     )
     deliveries: list[WebhookDelivery] = Field(
-        description="The deliveries, one for each endpoint that the event was queued for, kept for"
-        " 30 to 61 days; empty after that."
+        description="The deliveries, one for each endpoint that the event was queued for, kept"
+        " until 30 days after the event's month has ended; empty after that."
     )
 
 

@@ -78,7 +78,10 @@ class ConfigViewSet(TenantViewSet):
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, config_id: uuid.UUID) -> None:
-        """Delete an endpoint. Its deliveries stay in the event log for 30 to 61 days."""
+        """Delete an endpoint; its waiting deliveries end as `gave_up`.
+
+        The event log keeps the deliveries of a month until 30 days after the month has ended.
+        """
         endpoints.delete(endpoints.get(self.client, config_id), by=self.user)
 
 

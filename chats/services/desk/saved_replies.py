@@ -98,10 +98,11 @@ def _store(row: SavedReply, body: desk_schemas.SavedReplyDto, *, by: User) -> Sa
     for name in body.model_fields_set - {"is_shared"}:
         setattr(row, name, getattr(body, name))
     row.updated_at = timezone.now()
+    if is_new:
+        row.created_at = row.updated_at
     with unique("saved_reply_shortcut", ShortcutTaken):
         row.save()
         _record("created" if is_new else "updated", row, by=by)
-    row.refresh_from_db(fields=["created_at"])
     return row
 
 

@@ -270,7 +270,7 @@ class Client(Core):
         return result
 
     def update_email_notification(
-        self, client_id: int | str, body: types.EmailNotificationRequest, *, idempotency_key: str | None = None
+        self, client_id: int | str, body: types.EmailNotificationInput, *, idempotency_key: str | None = None
     ) -> types.EmailNotificationRequest:
         """Choose which notifications are mailed, and who gets them."""
         result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body=body, key=idempotency_key)
@@ -335,7 +335,7 @@ class Client(Core):
     def delete_webhook_config(
         self, config_id: int | str
     ) -> None:
-        """Delete an endpoint."""
+        """Delete an endpoint; its waiting deliveries end as `gave_up`."""
         result: None = self.call("DELETE", "/webhook/config/{config_id}", {"config_id": config_id}, {})
         return result
 
@@ -475,7 +475,7 @@ class Client(Core):
     def update_text(
         self, bot_id: int | str, text_id: int | str, body: types.TextInput
     ) -> types.TextDto:
-        """Replace a text and, if it differs, train it; the bot uses the old one until then."""
+        """Replace a text; a new title or text is trained, and the bot uses the old one until then."""
         result: types.TextDto = self.call("PUT", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {}, body=body)
         return result
 
@@ -510,7 +510,7 @@ class Client(Core):
     def update_question_answer(
         self, bot_id: int | str, question_answer_id: int | str, body: types.QuestionAnswerInput
     ) -> types.QuestionAnswerDto:
-        """Replace a question and its answer and, if they differ, train them."""
+        """Replace a question and its answer; if one of them is new, the pair is trained."""
         result: types.QuestionAnswerDto = self.call("PUT", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {}, body=body)
         return result
 
@@ -648,7 +648,7 @@ class Client(Core):
         return result
 
     def update_customer_info_field(
-        self, bot_id: int | str, body: types.CustomerInfoFields
+        self, bot_id: int | str, body: types.CustomerInfoFieldsInput
     ) -> types.CustomerInfoFields:
         """Replace the fields that the bot asks a customer for."""
         result: types.CustomerInfoFields = self.call("PUT", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {}, body=body)
@@ -662,7 +662,7 @@ class Client(Core):
         return result
 
     def update_procedures(
-        self, bot_id: int | str, body: types.Procedures
+        self, bot_id: int | str, body: types.ProceduresInput
     ) -> types.Procedures:
         """Replace the bot's procedures: what it does step by step when customers want something."""
         result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body=body)
@@ -676,7 +676,7 @@ class Client(Core):
         return result
 
     def update_welcome_messages(
-        self, bot_id: int | str, body: types.WelcomeMessages
+        self, bot_id: int | str, body: types.WelcomeMessagesInput
     ) -> types.WelcomeMessages:
         """Replace the bot's welcome messages, by language."""
         result: types.WelcomeMessages = self.call("PUT", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {}, body=body)
@@ -795,7 +795,7 @@ class Client(Core):
         return result
 
     def update_languages(
-        self, body: types.BotLanguageConfigDto
+        self, body: types.BotLanguageConfigInput
     ) -> types.BotLanguageConfigDto:
         """Set your languages and the default one; new bots get them."""
         result: types.BotLanguageConfigDto = self.call("PUT", "/identity/languages", {}, {}, body=body)
@@ -853,7 +853,7 @@ class Client(Core):
     def refresh_mcp_server(
         self, bot_id: int | str, mcp_server_id: int | str, *, idempotency_key: str | None = None
     ) -> types.McpServerDto:
-        """List the server's tools again; 409 `mcp_unusable` if it gives no usable answer."""
+        """Ask the server for its tools again, and store the list."""
         result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, key=idempotency_key)
         return result
 
@@ -1579,7 +1579,7 @@ class Client(Core):
         return result
 
     def update_platform_words(
-        self, client_id: int | str, body: types.PlatformWords
+        self, client_id: int | str, body: types.PlatformWordsInput
     ) -> types.PlatformWords:
         """Replace the platform's messages to customers with your own texts, language by language."""
         result: types.PlatformWords = self.call("PUT", "/config/{client_id}/words", {"client_id": client_id}, {}, body=body)

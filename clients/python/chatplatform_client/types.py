@@ -309,7 +309,7 @@ class BotInput(TypedDict):
     allowed_domain: NotRequired[str]
     languages: NotRequired[list[str]]
     default_language: NotRequired[str]
-    style: NotRequired[BotStyle]
+    style: NotRequired[BotStyleInput]
     welcome_message: NotRequired[str | dict[str, Any]]
     terms: NotRequired[dict[str, Any]]
     terms_default: NotRequired[str]
@@ -329,8 +329,8 @@ class BotInput(TypedDict):
     hold_back_worse: NotRequired[bool]
     agent_reply: NotRequired[bool]
     delete_available: NotRequired[bool]
-    business_hours: NotRequired[list[BusinessHours] | None]
-    holidays: NotRequired[list[Holiday] | None]
+    business_hours: NotRequired[list[BusinessHoursInput] | None]
+    holidays: NotRequired[list[HolidayInput] | None]
     chatbot_setup: NotRequired[bool | None]
     prompt_setup: NotRequired[bool | None]
     file_setup: NotRequired[bool | None]
@@ -344,9 +344,9 @@ class BotInput(TypedDict):
 
 class BotLanguage(TypedDict):
     code: str
-    name: NotRequired[str | None]
-    native_name: NotRequired[str | None]
-    is_default: NotRequired[bool | None]
+    name: str | None
+    native_name: str | None
+    is_default: bool | None
 
 
 class BotLanguageConfigDto(TypedDict):
@@ -354,7 +354,28 @@ class BotLanguageConfigDto(TypedDict):
     languages: list[BotLanguage]
 
 
+class BotLanguageConfigInput(TypedDict):
+    default_language: str
+    languages: list[BotLanguageInput]
+
+
+class BotLanguageInput(TypedDict):
+    code: str
+    name: NotRequired[str | None]
+    native_name: NotRequired[str | None]
+    is_default: NotRequired[bool | None]
+
+
 class BotStyle(TypedDict):
+    position: Literal['bottom-right', 'bottom-left', 'top-right', 'top-left']
+    width: int
+    height: int
+    font: str
+    radius: int
+    dark_mode: bool
+
+
+class BotStyleInput(TypedDict):
     position: NotRequired[Literal['bottom-right', 'bottom-left', 'top-right', 'top-left']]
     width: NotRequired[int]
     height: NotRequired[int]
@@ -369,6 +390,12 @@ class BotsResponse(TypedDict):
 
 
 class BusinessHours(TypedDict):
+    opens: str
+    closes: str
+    weekday: int
+
+
+class BusinessHoursInput(TypedDict):
     opens: str
     closes: str
     weekday: int
@@ -419,7 +446,7 @@ class ChannelMessageRequest(TypedDict):
     conversation_id: NotRequired[str | None]
     recipient_id: NotRequired[str | None]
     text: NotRequired[str | None]
-    content: NotRequired[list[MessageContent]]
+    content: NotRequired[list[MessageContentInput]]
     tag: NotRequired[str | None]
     client_message_id: NotRequired[str | None]
 
@@ -461,7 +488,7 @@ class ChatCreation(TypedDict):
     language: NotRequired[str | None]
     message: NotRequired[str | None]
     channel: NotRequired[Literal['web', 'api']]
-    location: NotRequired[Location | None]
+    location: NotRequired[LocationInput | None]
     tags: NotRequired[list[str]]
     metadata: NotRequired[dict[str, Any]]
 
@@ -729,7 +756,7 @@ class ChatappTemplateRequest(TypedDict):
     name: str
     language: str
     values: NotRequired[list[str]]
-    header: NotRequired[MessageContent | None]
+    header: NotRequired[MessageContentInput | None]
     client_message_id: NotRequired[str | None]
 
 
@@ -753,6 +780,16 @@ class ChatsResponse(TypedDict):
 
 
 class Citation(TypedDict):
+    document_id: int
+    title: str
+    url: NotRequired[str | None]
+    page: NotRequired[int | None]
+    quote: str
+    section: NotRequired[str | None]
+    number: NotRequired[int | None]
+
+
+class CitationInput(TypedDict):
     document_id: int
     title: str
     url: NotRequired[str | None]
@@ -800,8 +837,8 @@ class ClientConfigDto(TypedDict):
 class ClientConfigInput(TypedDict):
     client_id: NotRequired[int | None]
     timezone: NotRequired[str]
-    business_hours: NotRequired[list[BusinessHours]]
-    holidays: NotRequired[list[Holiday]]
+    business_hours: NotRequired[list[BusinessHoursInput]]
+    holidays: NotRequired[list[HolidayInput]]
     out_of_hours_message: NotRequired[dict[str, Any]]
     assign_strategy: NotRequired[Literal['manual', 'round_robin', 'least_busy']]
     agent_capacity: NotRequired[int]
@@ -873,7 +910,7 @@ class ConfirmRegistrationRequest(TypedDict):
 class ConvMessage(TypedDict):
     text: str
     client_message_id: NotRequired[str | None]
-    attachments: NotRequired[list[MessageContent]]
+    attachments: NotRequired[list[MessageContentInput]]
     language: NotRequired[str | None]
     reply: NotRequired[Literal['wait', 'async', 'stream', 'none']]
 
@@ -987,10 +1024,10 @@ class ConversationHistory(TypedDict):
 
 
 class ConversationRequest(TypedDict):
-    requester: Identity
-    responsible: NotRequired[Identity | None]
+    requester: IdentityInput
+    responsible: NotRequired[IdentityInput | None]
     provider: NotRequired[str]
-    location: NotRequired[Location | None]
+    location: NotRequired[LocationInput | None]
     tags: NotRequired[list[str]]
     group_id: NotRequired[str | None]
 
@@ -1084,14 +1121,28 @@ class CustomerInfoField(TypedDict):
     name: str
     label: dict[str, Any]
     type: Literal['text', 'email', 'phone', 'number', 'date', 'select']
+    required: bool
+    question: dict[str, Any]
+    options: list[Option]
+    ask_before_chat: bool
+
+
+class CustomerInfoFieldInput(TypedDict):
+    name: str
+    label: dict[str, Any]
+    type: Literal['text', 'email', 'phone', 'number', 'date', 'select']
     required: NotRequired[bool]
     question: NotRequired[dict[str, Any]]
-    options: NotRequired[list[Option]]
+    options: NotRequired[list[OptionInput]]
     ask_before_chat: NotRequired[bool]
 
 
 class CustomerInfoFields(TypedDict):
     fields: list[CustomerInfoField]
+
+
+class CustomerInfoFieldsInput(TypedDict):
+    fields: list[CustomerInfoFieldInput]
 
 
 class CustomerInput(TypedDict):
@@ -1123,6 +1174,11 @@ class DayFigures(TypedDict):
 
 
 class DayHours(TypedDict):
+    opens: str
+    closes: str
+
+
+class DayHoursInput(TypedDict):
     opens: str
     closes: str
 
@@ -1193,7 +1249,7 @@ class DocumentsResponse(TypedDict):
     refused: list[RefusedFile]
 
 
-class EmailNotificationRequest(TypedDict):
+class EmailNotificationInput(TypedDict):
     recipients: NotRequired[list[str]]
     on_assigned: NotRequired[bool]
     on_unanswered: NotRequired[bool]
@@ -1204,6 +1260,17 @@ class EmailNotificationRequest(TypedDict):
     unanswered_after_minutes: NotRequired[int]
 
 
+class EmailNotificationRequest(TypedDict):
+    recipients: list[str]
+    on_assigned: bool
+    on_unanswered: bool
+    on_handoff: bool
+    on_channel_error: bool
+    on_low_credit: bool
+    to_assignee: bool
+    unanswered_after_minutes: int
+
+
 class Entry(TypedDict):
     id: NotRequired[str | None]
     time: NotRequired[int | None]
@@ -1212,7 +1279,7 @@ class Entry(TypedDict):
 
 class Error(TypedDict):
     detail: str
-    code: Literal['account_taken', 'agent_gone', 'agent_has_chat', 'already_answered', 'already_assigned', 'already_decided', 'already_joined', 'attachments_off', 'bad_request', 'bad_signature', 'bot_disabled', 'bot_has_account', 'bot_has_chats', 'bot_limit', 'channel_not_configured', 'channel_not_connected', 'channel_reports', 'chat_continued', 'chat_ended', 'client_frozen', 'client_message_id_taken', 'consent_refused', 'customer_blocked', 'customer_opted_out', 'delete_not_available', 'deletion_held', 'document_limit', 'email_taken', 'endpoint_disabled', 'engine_not_configured', 'engine_unavailable', 'export_failed', 'export_off', 'external_id_taken', 'feedback_given', 'file_missing', 'files_unavailable', 'forbidden', 'golden_limit', 'golden_question_exists', 'golden_running', 'headers_too_large', 'idempotency_key_reused', 'identity_not_signed', 'insufficient_credits', 'internal_error', 'invalid_grant', 'invalid_state', 'invalid_visitor_token', 'last_owner', 'last_staff', 'mail_failed', 'mail_not_configured', 'mcp_limit', 'mcp_unusable', 'method_not_allowed', 'no_banner', 'no_recipients', 'no_templates', 'not_a_preview', 'not_admitted', 'not_authenticated', 'not_found', 'not_held', 'not_latest_message', 'nothing_to_answer', 'nothing_to_replay', 'order_closed', 'otp_required', 'payment_differs', 'payments_not_configured', 'pin_missing', 'preview_off', 'provider_refused', 'provider_required', 'provider_sign_in_failed', 'reference_taken', 'registration_closed', 'registration_token_invalid', 'replay_running', 'reply_window_closed', 'request_in_flight', 'reset_token_invalid', 'same_customer', 'sent_by_channel', 'shortcut_taken', 'source_exists', 'stale_version', 'subscription_inactive', 'summary_running', 'tag_exists', 'template_not_sendable', 'token_missing', 'too_large', 'too_many_endpoints', 'too_many_events', 'too_many_exports', 'too_many_feeds', 'too_many_files', 'too_many_requests', 'too_many_rows', 'too_many_views', 'too_slow', 'unavailable', 'unsupported_grant_type', 'unsupported_media_type', 'web_url_exists', 'web_url_limit', 'wrong_account', 'wrong_signature']
+    code: Literal['account_taken', 'agent_gone', 'agent_has_chat', 'already_answered', 'already_assigned', 'already_decided', 'already_joined', 'attachments_off', 'bad_request', 'bad_signature', 'bot_disabled', 'bot_has_account', 'bot_has_chats', 'bot_limit', 'channel_not_configured', 'channel_not_connected', 'channel_reports', 'chat_continued', 'chat_ended', 'client_frozen', 'client_message_id_taken', 'consent_refused', 'customer_blocked', 'customer_opted_out', 'delete_not_available', 'deletion_held', 'document_limit', 'email_taken', 'endpoint_disabled', 'engine_not_configured', 'engine_unavailable', 'export_failed', 'export_off', 'external_id_taken', 'feedback_given', 'file_missing', 'files_unavailable', 'forbidden', 'golden_limit', 'golden_question_exists', 'golden_running', 'headers_too_large', 'idempotency_key_reused', 'identity_not_signed', 'insufficient_credits', 'internal_error', 'invalid_grant', 'invalid_state', 'invalid_visitor_token', 'last_owner', 'last_staff', 'mail_failed', 'mail_not_configured', 'mcp_limit', 'mcp_unusable', 'method_not_allowed', 'no_banner', 'no_recipients', 'no_templates', 'not_a_preview', 'not_admitted', 'not_authenticated', 'not_found', 'not_held', 'not_latest_message', 'nothing_to_answer', 'nothing_to_replay', 'order_closed', 'otp_required', 'payment_differs', 'payments_not_configured', 'pin_missing', 'preview_off', 'provider_refused', 'provider_required', 'provider_sign_in_failed', 'reference_taken', 'registration_closed', 'registration_token_invalid', 'replay_running', 'reply_window_closed', 'request_in_flight', 'reset_token_invalid', 'same_customer', 'sent_by_channel', 'shortcut_taken', 'source_exists', 'stale_version', 'subscription_inactive', 'summary_running', 'tag_exists', 'template_not_sendable', 'token_missing', 'too_large', 'too_many_endpoints', 'too_many_events', 'too_many_exports', 'too_many_feeds', 'too_many_files', 'too_many_requests', 'too_many_rows', 'too_many_views', 'too_slow', 'unavailable', 'unsupported_grant_type', 'unsupported_media_type', 'web_url_exists', 'web_url_limit', 'wrong_account', 'wrong_signature'] | str
     request_id: str
     field: NotRequired[str]
     version: NotRequired[int]
@@ -1402,7 +1469,7 @@ class FunctionCallingConfigDTO(TypedDict):
 class FunctionCallingConfigInput(TypedDict):
     is_enabled: bool
     max_calls_per_reply: NotRequired[int]
-    functions: list[FunctionDTO]
+    functions: list[FunctionInput]
     is_available: NotRequired[bool | None]
     unavailable_reason: NotRequired[str | None]
     updated_at: NotRequired[str | None]
@@ -1435,17 +1502,34 @@ class FunctionDTO(TypedDict):
     description: str
     parameters: dict[str, Any]
     http: FunctionHttpDTO
-    secret_headers: NotRequired[dict[str, str] | None]
-    secret_header_names: NotRequired[list[str] | None]
-    requires_approval: NotRequired[Literal['none', 'agent', 'customer']]
+    secret_header_names: list[str] | None
+    requires_approval: Literal['none', 'agent', 'customer']
 
 
 class FunctionHttpDTO(TypedDict):
     method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
     url: str
+    headers: dict[str, str]
+    timeout_seconds: int
+    body_template: str
+
+
+class FunctionHttpInput(TypedDict):
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+    url: str
     headers: NotRequired[dict[str, str]]
     timeout_seconds: NotRequired[int]
     body_template: NotRequired[str]
+
+
+class FunctionInput(TypedDict):
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    http: FunctionHttpInput
+    secret_headers: NotRequired[dict[str, str] | None]
+    secret_header_names: NotRequired[list[str] | None]
+    requires_approval: NotRequired[Literal['none', 'agent', 'customer']]
 
 
 class GenerateChatRequest(TypedDict):
@@ -1492,7 +1576,7 @@ class GoldenQuestionInput(TypedDict):
     expected_source: NotRequired[str | None]
     expected_words: NotRequired[list[str]]
     expected_answer: NotRequired[str | None]
-    turns: NotRequired[list[GoldenTurn]]
+    turns: NotRequired[list[GoldenTurnInput]]
     origin: NotRequired[GoldenOrigin | None]
     created_at: NotRequired[str | None]
 
@@ -1567,6 +1651,13 @@ GoldenStatus: TypeAlias = "Literal['queued', 'running', 'done', 'failed']"
 
 class GoldenTurn(TypedDict):
     question: str
+    expected_source: str | None
+    expected_words: list[str]
+    expected_answer: str | None
+
+
+class GoldenTurnInput(TypedDict):
+    question: str
     expected_source: NotRequired[str | None]
     expected_words: NotRequired[list[str]]
     expected_answer: NotRequired[str | None]
@@ -1609,8 +1700,14 @@ class HeldChange(TypedDict):
 
 class Holiday(TypedDict):
     date: str
+    name: str
+    hours: list[DayHours]
+
+
+class HolidayInput(TypedDict):
+    date: str
     name: NotRequired[str]
-    hours: NotRequired[list[DayHours]]
+    hours: NotRequired[list[DayHoursInput]]
 
 
 class HookAttachment(TypedDict):
@@ -1684,6 +1781,11 @@ class HourFigures(TypedDict):
 
 
 class Identity(TypedDict):
+    external_id: str
+    name: str
+
+
+class IdentityInput(TypedDict):
     external_id: str
     name: NotRequired[str]
 
@@ -1826,6 +1928,14 @@ class Location(TypedDict):
     longitude: NotRequired[float | None]
 
 
+class LocationInput(TypedDict):
+    country: NotRequired[str | None]
+    region: NotRequired[str | None]
+    city: NotRequired[str | None]
+    latitude: NotRequired[float | None]
+    longitude: NotRequired[float | None]
+
+
 class ManualChatFilesDto(TypedDict):
     files: list[bytes]
     client_message_id: NotRequired[str | None]
@@ -1836,7 +1946,7 @@ class ManualChatFilesDto(TypedDict):
 class ManualChatMessageDto(TypedDict):
     text: str
     client_message_id: NotRequired[str | None]
-    attachments: NotRequired[list[MessageContent]]
+    attachments: NotRequired[list[MessageContentInput]]
     is_note: NotRequired[bool]
 
 
@@ -1942,15 +2052,30 @@ class Message(TypedDict):
 
 class MessageContent(TypedDict):
     type: Literal['text', 'image', 'file', 'audio', 'video', 'location', 'template', 'feedback']
+    text: str | None
+    url: str | None
+    file_name: str | None
+    mime_type: str | None
+    size_bytes: int | None
+    error: str | None
+    location: Location | None
+    options: list[MessageOption] | None
+    citations: list[Citation] | None
+    template: SentTemplate | None
+    transcript: str | None
+
+
+class MessageContentInput(TypedDict):
+    type: Literal['text', 'image', 'file', 'audio', 'video', 'location', 'template', 'feedback']
     text: NotRequired[str | None]
     url: NotRequired[str | None]
     file_name: NotRequired[str | None]
     mime_type: NotRequired[str | None]
     size_bytes: NotRequired[int | None]
     error: NotRequired[str | None]
-    location: NotRequired[Location | None]
-    options: NotRequired[list[MessageOption] | None]
-    citations: NotRequired[list[Citation] | None]
+    location: NotRequired[LocationInput | None]
+    options: NotRequired[list[MessageOptionInput] | None]
+    citations: NotRequired[list[CitationInput] | None]
     template: NotRequired[SentTemplate | None]
     transcript: NotRequired[str | None]
 
@@ -2006,10 +2131,15 @@ class MessageOption(TypedDict):
     value: str
 
 
+class MessageOptionInput(TypedDict):
+    label: str
+    value: str
+
+
 class MessageRequest(TypedDict):
-    sender: Sender
-    recipient: NotRequired[Recipient | None]
-    content: NotRequired[list[MessageContent]]
+    sender: SenderInput
+    recipient: NotRequired[RecipientInput | None]
+    content: NotRequired[list[MessageContentInput]]
     text: NotRequired[str | None]
     client_message_id: NotRequired[str | None]
     in_reply_to: NotRequired[str | None]
@@ -2087,6 +2217,11 @@ class Option(TypedDict):
     value: str
 
 
+class OptionInput(TypedDict):
+    label: str
+    value: str
+
+
 class OriginalReply(TypedDict):
     text: str
     is_answered: bool
@@ -2115,11 +2250,11 @@ class OwnUser(TypedDict):
 
 
 class PageCounts(TypedDict):
-    training: NotRequired[int]
-    trained: NotRequired[int]
-    unchanged: NotRequired[int]
-    refused: NotRequired[int]
-    failed: NotRequired[int]
+    training: int
+    trained: int
+    unchanged: int
+    refused: int
+    failed: int
 
 
 class Part(TypedDict):
@@ -2156,6 +2291,13 @@ class PhotoappConnectPageDto(TypedDict):
 
 class PlatformWord(TypedDict):
     name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'agent_declined', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
+    said_when: str | None
+    default: dict[str, str] | None
+    own: dict[str, Any]
+
+
+class PlatformWordInput(TypedDict):
+    name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'agent_declined', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
     said_when: NotRequired[str | None]
     default: NotRequired[dict[str, str] | None]
     own: NotRequired[dict[str, Any]]
@@ -2163,6 +2305,10 @@ class PlatformWord(TypedDict):
 
 class PlatformWords(TypedDict):
     words: list[PlatformWord]
+
+
+class PlatformWordsInput(TypedDict):
+    words: list[PlatformWordInput]
 
 
 class PortableFeedback(TypedDict):
@@ -2202,6 +2348,13 @@ class Procedure(TypedDict):
     name: str
     starts_with: list[str]
     steps: str
+    is_enabled: bool
+
+
+class ProcedureInput(TypedDict):
+    name: str
+    starts_with: list[str]
+    steps: str
     is_enabled: NotRequired[bool]
 
 
@@ -2223,6 +2376,10 @@ class ProcedureTrace(TypedDict):
 
 class Procedures(TypedDict):
     procedures: list[Procedure]
+
+
+class ProceduresInput(TypedDict):
+    procedures: list[ProcedureInput]
 
 
 class PromptDto(TypedDict):
@@ -2324,6 +2481,12 @@ class ReadCount(TypedDict):
 
 
 class Recipient(TypedDict):
+    type: Literal['customer', 'bot', 'agent', 'system']
+    id: str | None
+    name: str
+
+
+class RecipientInput(TypedDict):
     type: Literal['customer', 'bot', 'agent', 'system']
     id: NotRequired[str | None]
     name: NotRequired[str]
@@ -2502,6 +2665,13 @@ class RewrittenText(TypedDict):
 
 
 class SampleQuestionDto(TypedDict):
+    id: int | None
+    question: str
+    language: str | None
+    position: int | None
+
+
+class SampleQuestionInput(TypedDict):
     id: NotRequired[int | None]
     question: str
     language: NotRequired[str | None]
@@ -2509,7 +2679,7 @@ class SampleQuestionDto(TypedDict):
 
 
 class SampleQuestions(TypedDict):
-    questions: list[SampleQuestionDto]
+    questions: list[SampleQuestionInput]
 
 
 class SampleQuestionsResponse(TypedDict):
@@ -2567,6 +2737,12 @@ class SearchAdhocReportParam(TypedDict):
 
 
 class Sender(TypedDict):
+    type: Literal['customer', 'bot', 'agent', 'system']
+    id: str | None
+    name: str
+
+
+class SenderInput(TypedDict):
     type: Literal['customer', 'bot', 'agent', 'system']
     id: NotRequired[str | None]
     name: NotRequired[str]
@@ -2681,12 +2857,12 @@ class SummaryJob(TypedDict):
 
 
 class Tag(TypedDict):
-    id: NotRequired[int | None]
+    id: int | None
     name: str
-    source: NotRequired[Literal['agent', 'ai', 'customer'] | None]
-    confidence: NotRequired[float | None]
-    count: NotRequired[int | None]
-    colour: NotRequired[str | None]
+    source: Literal['agent', 'ai', 'customer'] | None
+    confidence: float | None
+    count: int | None
+    colour: str | None
 
 
 class TagFigures(TypedDict):
@@ -2698,6 +2874,15 @@ class TagFigures(TypedDict):
     tag: str | None
 
 
+class TagInput(TypedDict):
+    id: NotRequired[int | None]
+    name: str
+    source: NotRequired[Literal['agent', 'ai', 'customer'] | None]
+    confidence: NotRequired[float | None]
+    count: NotRequired[int | None]
+    colour: NotRequired[str | None]
+
+
 class TagMerge(TypedDict):
     into: str
 
@@ -2707,7 +2892,7 @@ class Tags(TypedDict):
 
 
 class TagsInput(TypedDict):
-    tags: list[Tag | str]
+    tags: list[TagInput | str]
 
 
 class TelegramUpdate(TypedDict):
@@ -3138,4 +3323,8 @@ class WebhookDelivery(TypedDict):
 
 
 class WelcomeMessages(TypedDict):
+    messages: dict[str, Any]
+
+
+class WelcomeMessagesInput(TypedDict):
     messages: dict[str, Any]

@@ -152,7 +152,7 @@ export class Client extends Core {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
   /** Choose which notifications are mailed, and who gets them. */
-  updateEmailNotification(client_id: number | string, body: types.EmailNotificationRequest, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
+  updateEmailNotification(client_id: number | string, body: types.EmailNotificationInput, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification`, { body, idempotencyKey });
   }
   /** Send a test mail to the recipients now. */
@@ -187,7 +187,7 @@ export class Client extends Core {
   listWebhookConfigs(query?: { cursor?: string; limit?: number; }): Promise<types.WebhookConfigsResponse> {
     return this.call("GET", `/webhook/configs`, { query });
   }
-  /** Delete an endpoint. */
+  /** Delete an endpoint; its waiting deliveries end as `gave_up`. */
   deleteWebhookConfig(config_id: number | string): Promise<void> {
     return this.call("DELETE", `/webhook/config/${encodeURIComponent(config_id)}`);
   }
@@ -267,7 +267,7 @@ export class Client extends Core {
   getText(bot_id: number | string, text_id: number | string): Promise<types.TextDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
-  /** Replace a text and, if it differs, train it; the bot uses the old one until then. */
+  /** Replace a text; a new title or text is trained, and the bot uses the old one until then. */
   updateText(bot_id: number | string, text_id: number | string, body: types.TextInput): Promise<types.TextDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`, { body });
   }
@@ -287,7 +287,7 @@ export class Client extends Core {
   getQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<types.QuestionAnswerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
-  /** Replace a question and its answer and, if they differ, train them. */
+  /** Replace a question and its answer; if one of them is new, the pair is trained. */
   updateQuestionAnswer(bot_id: number | string, question_answer_id: number | string, body: types.QuestionAnswerInput): Promise<types.QuestionAnswerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`, { body });
   }
@@ -368,7 +368,7 @@ export class Client extends Core {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`);
   }
   /** Replace the fields that the bot asks a customer for. */
-  updateCustomerInfoField(bot_id: number | string, body: types.CustomerInfoFields): Promise<types.CustomerInfoFields> {
+  updateCustomerInfoField(bot_id: number | string, body: types.CustomerInfoFieldsInput): Promise<types.CustomerInfoFields> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`, { body });
   }
   /** Get the bot's procedures: what it does step by step. */
@@ -376,7 +376,7 @@ export class Client extends Core {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/procedures`);
   }
   /** Replace the bot's procedures: what it does step by step when customers want something. */
-  updateProcedures(bot_id: number | string, body: types.Procedures): Promise<types.Procedures> {
+  updateProcedures(bot_id: number | string, body: types.ProceduresInput): Promise<types.Procedures> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
   /** Get the bot's welcome messages, by language. */
@@ -384,7 +384,7 @@ export class Client extends Core {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/welcome-message`);
   }
   /** Replace the bot's welcome messages, by language. */
-  updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessages): Promise<types.WelcomeMessages> {
+  updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessagesInput): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
   /** Replace the banner above the chat: the picture, its link, alternative text and period. */
@@ -452,7 +452,7 @@ export class Client extends Core {
     return this.call("GET", `/identity/languages`);
   }
   /** Set your languages and the default one; new bots get them. */
-  updateLanguages(body: types.BotLanguageConfigDto): Promise<types.BotLanguageConfigDto> {
+  updateLanguages(body: types.BotLanguageConfigInput): Promise<types.BotLanguageConfigDto> {
     return this.call("PUT", `/identity/languages`, { body });
   }
   /** Get the languages of the key's bot, or your company's if the key serves all bots. */
@@ -483,7 +483,7 @@ export class Client extends Core {
   updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerChange): Promise<types.McpServerDto> {
     return this.call("PUT", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`, { body });
   }
-  /** List the server's tools again; 409 `mcp_unusable` if it gives no usable answer. */
+  /** Ask the server for its tools again, and store the list. */
   refreshMCPServer(bot_id: number | string, mcp_server_id: number | string, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}/refresh`, { idempotencyKey });
   }
@@ -900,7 +900,7 @@ export class Client extends Core {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/words`);
   }
   /** Replace the platform's messages to customers with your own texts, language by language. */
-  updatePlatformWords(client_id: number | string, body: types.PlatformWords): Promise<types.PlatformWords> {
+  updatePlatformWords(client_id: number | string, body: types.PlatformWordsInput): Promise<types.PlatformWords> {
     return this.call("PUT", `/config/${encodeURIComponent(client_id)}/words`, { body });
   }
   /** List the conversations of the key's bot, or of all bots if the key serves all, the latest opened first. */

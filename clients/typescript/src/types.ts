@@ -56,17 +56,25 @@ export type BotFigures = { "chats": number; "messages": number; "bot_resolved": 
 
 export type BotIdentitySecret = { "secret": string; };
 
-export type BotInput = { "id"?: number | null; "api_key"?: string | null; "bot_name"?: string; "description"?: string; "bot_icon"?: string | null; "primary_color"?: string; "secondary_color"?: string; "allowed_domain"?: string; "languages"?: Array<string>; "default_language"?: string; "style"?: BotStyle; "welcome_message"?: string | Record<string, unknown>; "terms"?: Record<string, unknown>; "terms_default"?: string; "bot_question"?: string; "engaging_message"?: Record<string, unknown>; "engaging_message_default"?: string; "engaging_seconds"?: number; "engaging_pages"?: string; "engaging_visitors"?: "all" | "new" | "returning"; "attach_enabled"?: boolean; "export_enabled"?: boolean; "mail_answers"?: boolean; "auto_pop_up"?: boolean; "is_fullscreen"?: boolean; "is_visible"?: boolean; "allow_preview"?: boolean; "hold_back_worse"?: boolean; "agent_reply"?: boolean; "delete_available"?: boolean; "business_hours"?: Array<BusinessHours> | null; "holidays"?: Array<Holiday> | null; "chatbot_setup"?: boolean | null; "prompt_setup"?: boolean | null; "file_setup"?: boolean | null; "url_setup"?: boolean | null; "client_id"?: number | null; "has_model"?: boolean | null; "is_disabled"?: boolean | null; "created_at"?: string | null; "updated_at"?: string | null; };
+export type BotInput = { "id"?: number | null; "api_key"?: string | null; "bot_name"?: string; "description"?: string; "bot_icon"?: string | null; "primary_color"?: string; "secondary_color"?: string; "allowed_domain"?: string; "languages"?: Array<string>; "default_language"?: string; "style"?: BotStyleInput; "welcome_message"?: string | Record<string, unknown>; "terms"?: Record<string, unknown>; "terms_default"?: string; "bot_question"?: string; "engaging_message"?: Record<string, unknown>; "engaging_message_default"?: string; "engaging_seconds"?: number; "engaging_pages"?: string; "engaging_visitors"?: "all" | "new" | "returning"; "attach_enabled"?: boolean; "export_enabled"?: boolean; "mail_answers"?: boolean; "auto_pop_up"?: boolean; "is_fullscreen"?: boolean; "is_visible"?: boolean; "allow_preview"?: boolean; "hold_back_worse"?: boolean; "agent_reply"?: boolean; "delete_available"?: boolean; "business_hours"?: Array<BusinessHoursInput> | null; "holidays"?: Array<HolidayInput> | null; "chatbot_setup"?: boolean | null; "prompt_setup"?: boolean | null; "file_setup"?: boolean | null; "url_setup"?: boolean | null; "client_id"?: number | null; "has_model"?: boolean | null; "is_disabled"?: boolean | null; "created_at"?: string | null; "updated_at"?: string | null; };
 
 export type BotLanguage = { "code": string; "name": string | null; "native_name": string | null; "is_default": boolean | null; };
 
 export type BotLanguageConfigDto = { "default_language": string; "languages": Array<BotLanguage>; };
 
-export type BotStyle = { "position"?: "bottom-right" | "bottom-left" | "top-right" | "top-left"; "width"?: number; "height"?: number; "font"?: string; "radius"?: number; "dark_mode"?: boolean; };
+export type BotLanguageConfigInput = { "default_language": string; "languages": Array<BotLanguageInput>; };
+
+export type BotLanguageInput = { "code": string; "name"?: string | null; "native_name"?: string | null; "is_default"?: boolean | null; };
+
+export type BotStyle = { "position": "bottom-right" | "bottom-left" | "top-right" | "top-left"; "width": number; "height": number; "font": string; "radius": number; "dark_mode": boolean; };
+
+export type BotStyleInput = { "position"?: "bottom-right" | "bottom-left" | "top-right" | "top-left"; "width"?: number; "height"?: number; "font"?: string; "radius"?: number; "dark_mode"?: boolean; };
 
 export type BotsResponse = { "items": Array<BotDto>; "next_cursor": string | null; };
 
 export type BusinessHours = { "opens": string; "closes": string; "weekday": number; };
+
+export type BusinessHoursInput = { "opens": string; "closes": string; "weekday": number; };
 
 export type ChannelAccount = { "id": string; "name": string; "picture_url": string | null; "is_connected": boolean; "bot_id": number | null; };
 
@@ -76,7 +84,7 @@ export type ChannelConnection = { "id": string | null; "channel": "socialnet" | 
 
 export type ChannelFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "channel": string; };
 
-export type ChannelMessageRequest = { "conversation_id"?: string | null; "recipient_id"?: string | null; "text"?: string | null; "content"?: Array<MessageContent>; "tag"?: string | null; "client_message_id"?: string | null; };
+export type ChannelMessageRequest = { "conversation_id"?: string | null; "recipient_id"?: string | null; "text"?: string | null; "content"?: Array<MessageContentInput>; "tag"?: string | null; "client_message_id"?: string | null; };
 
 export type ChannelNotice = { "id": string; "kind": "template_status" | "template_quality" | "template_category" | "quality" | "sending_limit" | "name" | "review" | "alert"; "template": string; "language": string; "value": string; "previous": string; "reason": string; "is_bad": boolean; "at": string; };
 
@@ -84,7 +92,7 @@ export type ChatAssignDto = { "assign_type": AssignTypeEnum; "user_id"?: number 
 
 export type ChatCounts = { "mine": number; "unassigned": number; "all": number; "snoozed": number; "ended": number; "unread": number; "mine_unread": number; };
 
-export type ChatCreation = { "bot_id"?: number | null; "customer"?: CustomerInfo; "identity_signature"?: string | null; "language"?: string | null; "message"?: string | null; "channel"?: "web" | "api"; "location"?: Location | null; "tags"?: Array<string>; "metadata"?: Record<string, unknown>; };
+export type ChatCreation = { "bot_id"?: number | null; "customer"?: CustomerInfo; "identity_signature"?: string | null; "language"?: string | null; "message"?: string | null; "channel"?: "web" | "api"; "location"?: LocationInput | null; "tags"?: Array<string>; "metadata"?: Record<string, unknown>; };
 
 export type ChatCustomer = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; "identity_signature"?: string | null; };
 
@@ -146,7 +154,7 @@ export type ChatappTarget = { "original_message_id": string; "message"?: Record<
 
 export type ChatappTemplate = { "name": string; "language": string; "status": string; "category": string; "quality": string | null; "text": string; "variables": Array<string>; "header_file": "image" | "video" | "file" | null; "problem": string | null; };
 
-export type ChatappTemplateRequest = { "conversation_id"?: string | null; "recipient_id"?: string | null; "consent"?: string | null; "name": string; "language": string; "values"?: Array<string>; "header"?: MessageContent | null; "client_message_id"?: string | null; };
+export type ChatappTemplateRequest = { "conversation_id"?: string | null; "recipient_id"?: string | null; "consent"?: string | null; "name": string; "language": string; "values"?: Array<string>; "header"?: MessageContentInput | null; "client_message_id"?: string | null; };
 
 export type ChatappTemplatesResponse = { "items": Array<ChatappTemplate>; "next_cursor": string | null; };
 
@@ -158,9 +166,11 @@ export type ChatsResponse = { "items": Array<ListedConversation>; "next_cursor":
 
 export type Citation = { "document_id": number; "title": string; "url"?: string | null; "page"?: number | null; "quote": string; "section"?: string | null; "number"?: number | null; };
 
+export type CitationInput = { "document_id": number; "title": string; "url"?: string | null; "page"?: number | null; "quote": string; "section"?: string | null; "number"?: number | null; };
+
 export type ClientConfigDto = { "client_id": number | null; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": Record<string, unknown>; "assign_strategy": "manual" | "round_robin" | "least_busy"; "agent_capacity": number; "handoff_on_request": boolean; "handoff_on_no_answer": boolean; "ask_again_before_handoff": boolean | null; "answer_while_waiting": boolean; "handoff_message": Record<string, unknown>; "answer_threshold": number; "fallback_to_extractive": boolean; "confirm_answers": boolean; "read_attachments": boolean; "burst_wait_ms": number; "inactivity_end_minutes": number; "reopen_window_minutes": number; "reuse_open": boolean; "ask_feedback": boolean; "feedback_edit_minutes": number; "first_response_target_seconds": number; "auto_summary": boolean; "auto_tag": boolean; "auto_sentiment": boolean; "auto_translate": boolean; "mask_personal_data": boolean; "silent_channels": Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices": Record<string, unknown>; "retention_days": number | null; "version": number | null; };
 
-export type ClientConfigInput = { "client_id"?: number | null; "timezone"?: string; "business_hours"?: Array<BusinessHours>; "holidays"?: Array<Holiday>; "out_of_hours_message"?: Record<string, unknown>; "assign_strategy"?: "manual" | "round_robin" | "least_busy"; "agent_capacity"?: number; "handoff_on_request"?: boolean; "handoff_on_no_answer"?: boolean; "ask_again_before_handoff"?: boolean | null; "answer_while_waiting"?: boolean; "handoff_message"?: Record<string, unknown>; "answer_threshold"?: number; "fallback_to_extractive"?: boolean; "confirm_answers"?: boolean; "read_attachments"?: boolean; "burst_wait_ms"?: number; "inactivity_end_minutes"?: number; "reopen_window_minutes"?: number; "reuse_open"?: boolean; "ask_feedback"?: boolean; "feedback_edit_minutes"?: number; "first_response_target_seconds"?: number; "auto_summary"?: boolean; "auto_tag"?: boolean; "auto_sentiment"?: boolean; "auto_translate"?: boolean; "mask_personal_data"?: boolean; "silent_channels"?: Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices"?: Record<string, unknown>; "retention_days"?: number | null; "version"?: number | null; };
+export type ClientConfigInput = { "client_id"?: number | null; "timezone"?: string; "business_hours"?: Array<BusinessHoursInput>; "holidays"?: Array<HolidayInput>; "out_of_hours_message"?: Record<string, unknown>; "assign_strategy"?: "manual" | "round_robin" | "least_busy"; "agent_capacity"?: number; "handoff_on_request"?: boolean; "handoff_on_no_answer"?: boolean; "ask_again_before_handoff"?: boolean | null; "answer_while_waiting"?: boolean; "handoff_message"?: Record<string, unknown>; "answer_threshold"?: number; "fallback_to_extractive"?: boolean; "confirm_answers"?: boolean; "read_attachments"?: boolean; "burst_wait_ms"?: number; "inactivity_end_minutes"?: number; "reopen_window_minutes"?: number; "reuse_open"?: boolean; "ask_feedback"?: boolean; "feedback_edit_minutes"?: number; "first_response_target_seconds"?: number; "auto_summary"?: boolean; "auto_tag"?: boolean; "auto_sentiment"?: boolean; "auto_translate"?: boolean; "mask_personal_data"?: boolean; "silent_channels"?: Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices"?: Record<string, unknown>; "retention_days"?: number | null; "version"?: number | null; };
 
 export type ClientDto = { "id": number; "name": string; "code": string; "default_language": string; "timezone": string; "is_disabled": boolean; "subscription": SubscriptionDto; "created_at": string; };
 
@@ -172,7 +182,7 @@ export type ConfigField = { "name": string; "label": string; "type": "text" | "e
 
 export type ConfirmRegistrationRequest = { "token": string; "password": string; };
 
-export type ConvMessage = { "text": string; "client_message_id"?: string | null; "attachments"?: Array<MessageContent>; "language"?: string | null; "reply"?: "wait" | "async" | "stream" | "none"; };
+export type ConvMessage = { "text": string; "client_message_id"?: string | null; "attachments"?: Array<MessageContentInput>; "language"?: string | null; "reply"?: "wait" | "async" | "stream" | "none"; };
 
 export type Conversation = { "id": string; "chat_code": string; "bot_id": number; "channel": "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "assignee": Identity | null; "priority": "low" | "normal" | "high" | "urgent"; "version": number; "customer_id": number; "customer": ConversationCustomer; "is_preview": boolean; "waiting_since": string | null; "snoozed_until": string | null; "handoff_reason": string | null; "previous_chat_id": string | null; "language": string; "tags": Array<string>; "sentiment": "positive" | "neutral" | "negative" | null; "summary": string | null; "unread_count": number; "message_count": number; "last_message": Message | null; "last_message_at": string | null; "first_response_at": string | null; "ended_at": string | null; "ended_by": "customer" | "agent" | "bot" | "inactivity" | "api" | "merged" | null; "can_reply": boolean; "reply_window_expires_at": string | null; "location": Location | null; "metadata": Record<string, unknown>; "created_at": string; };
 
@@ -184,7 +194,7 @@ export type ConversationEntity = { "id": string; "chat_code": string; "bot_id": 
 
 export type ConversationHistory = { "conversation": Conversation; "customer": ConversationCustomer; "items": Array<Message>; "next_cursor": string | null; };
 
-export type ConversationRequest = { "requester": Identity; "responsible"?: Identity | null; "provider"?: string; "location"?: Location | null; "tags"?: Array<string>; "group_id"?: string | null; };
+export type ConversationRequest = { "requester": IdentityInput; "responsible"?: IdentityInput | null; "provider"?: string; "location"?: LocationInput | null; "tags"?: Array<string>; "group_id"?: string | null; };
 
 export type ConversationResponse = { "id": string; "requester": Identity; "responsible": Responsible | null; "provider": string; "location": Location | null; "tags": Array<string>; "group_id": string | null; "status": "open" | "snoozed" | "ended"; "created_at": string; };
 
@@ -206,9 +216,13 @@ export type CustomerErasure = { "id": string; "customer_id": number; "status": "
 
 export type CustomerInfo = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; };
 
-export type CustomerInfoField = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required"?: boolean; "question"?: Record<string, unknown>; "options"?: Array<Option>; "ask_before_chat"?: boolean; };
+export type CustomerInfoField = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "question": Record<string, unknown>; "options": Array<Option>; "ask_before_chat": boolean; };
+
+export type CustomerInfoFieldInput = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required"?: boolean; "question"?: Record<string, unknown>; "options"?: Array<OptionInput>; "ask_before_chat"?: boolean; };
 
 export type CustomerInfoFields = { "fields": Array<CustomerInfoField>; };
+
+export type CustomerInfoFieldsInput = { "fields": Array<CustomerInfoFieldInput>; };
 
 export type CustomerInput = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; "id"?: number | null; "blocked_until"?: string | null; "block_reason"?: string | null; "opt_out"?: "none" | "offers" | "all" | null; "created_at"?: string | null; };
 
@@ -217,6 +231,8 @@ export type CustomersResponse = { "items": Array<CustomerDto>; "next_cursor": st
 export type DayFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "day": string; };
 
 export type DayHours = { "opens": string; "closes": string; };
+
+export type DayHoursInput = { "opens": string; "closes": string; };
 
 export type DeletedCount = { "deleted": number; };
 
@@ -236,11 +252,13 @@ export type DocumentStatus = "queued" | "training" | "trained" | "failed";
 
 export type DocumentsResponse = { "items": Array<DocumentDto>; "next_cursor": string | null; "refused": Array<RefusedFile>; };
 
-export type EmailNotificationRequest = { "recipients"?: Array<string>; "on_assigned"?: boolean; "on_unanswered"?: boolean; "on_handoff"?: boolean; "on_channel_error"?: boolean; "on_low_credit"?: boolean; "to_assignee"?: boolean; "unanswered_after_minutes"?: number; };
+export type EmailNotificationInput = { "recipients"?: Array<string>; "on_assigned"?: boolean; "on_unanswered"?: boolean; "on_handoff"?: boolean; "on_channel_error"?: boolean; "on_low_credit"?: boolean; "to_assignee"?: boolean; "unanswered_after_minutes"?: number; };
+
+export type EmailNotificationRequest = { "recipients": Array<string>; "on_assigned": boolean; "on_unanswered": boolean; "on_handoff": boolean; "on_channel_error": boolean; "on_low_credit": boolean; "to_assignee": boolean; "unanswered_after_minutes": number; };
 
 export type Entry = { "id"?: string | null; "time"?: number | null; "messaging"?: Array<Messaging>; };
 
-export type Error = { "detail": string; "code": "account_taken" | "agent_gone" | "agent_has_chat" | "already_answered" | "already_assigned" | "already_decided" | "already_joined" | "attachments_off" | "bad_request" | "bad_signature" | "bot_disabled" | "bot_has_account" | "bot_has_chats" | "bot_limit" | "channel_not_configured" | "channel_not_connected" | "channel_reports" | "chat_continued" | "chat_ended" | "client_frozen" | "client_message_id_taken" | "consent_refused" | "customer_blocked" | "customer_opted_out" | "delete_not_available" | "deletion_held" | "document_limit" | "email_taken" | "endpoint_disabled" | "engine_not_configured" | "engine_unavailable" | "export_failed" | "export_off" | "external_id_taken" | "feedback_given" | "file_missing" | "files_unavailable" | "forbidden" | "golden_limit" | "golden_question_exists" | "golden_running" | "headers_too_large" | "idempotency_key_reused" | "identity_not_signed" | "insufficient_credits" | "internal_error" | "invalid_grant" | "invalid_state" | "invalid_visitor_token" | "last_owner" | "last_staff" | "mail_failed" | "mail_not_configured" | "mcp_limit" | "mcp_unusable" | "method_not_allowed" | "no_banner" | "no_recipients" | "no_templates" | "not_a_preview" | "not_admitted" | "not_authenticated" | "not_found" | "not_held" | "not_latest_message" | "nothing_to_answer" | "nothing_to_replay" | "order_closed" | "otp_required" | "payment_differs" | "payments_not_configured" | "pin_missing" | "preview_off" | "provider_refused" | "provider_required" | "provider_sign_in_failed" | "reference_taken" | "registration_closed" | "registration_token_invalid" | "replay_running" | "reply_window_closed" | "request_in_flight" | "reset_token_invalid" | "same_customer" | "sent_by_channel" | "shortcut_taken" | "source_exists" | "stale_version" | "subscription_inactive" | "summary_running" | "tag_exists" | "template_not_sendable" | "token_missing" | "too_large" | "too_many_endpoints" | "too_many_events" | "too_many_exports" | "too_many_feeds" | "too_many_files" | "too_many_requests" | "too_many_rows" | "too_many_views" | "too_slow" | "unavailable" | "unsupported_grant_type" | "unsupported_media_type" | "web_url_exists" | "web_url_limit" | "wrong_account" | "wrong_signature"; "request_id": string; "field"?: string; "version"?: number; "error"?: string; "error_description"?: string; "setting"?: string; "balance"?: number; "required"?: number; "amount"?: number; "order_status"?: string; "document_id"?: number; "assignee"?: Identity; "reply_window_expires_at"?: string; "run_id"?: string; "replay_id"?: string; "kind"?: string; "provider_code"?: string | null; "provider_message"?: string; "job_id"?: string; "export_id"?: string; };
+export type Error = { "detail": string; "code": "account_taken" | "agent_gone" | "agent_has_chat" | "already_answered" | "already_assigned" | "already_decided" | "already_joined" | "attachments_off" | "bad_request" | "bad_signature" | "bot_disabled" | "bot_has_account" | "bot_has_chats" | "bot_limit" | "channel_not_configured" | "channel_not_connected" | "channel_reports" | "chat_continued" | "chat_ended" | "client_frozen" | "client_message_id_taken" | "consent_refused" | "customer_blocked" | "customer_opted_out" | "delete_not_available" | "deletion_held" | "document_limit" | "email_taken" | "endpoint_disabled" | "engine_not_configured" | "engine_unavailable" | "export_failed" | "export_off" | "external_id_taken" | "feedback_given" | "file_missing" | "files_unavailable" | "forbidden" | "golden_limit" | "golden_question_exists" | "golden_running" | "headers_too_large" | "idempotency_key_reused" | "identity_not_signed" | "insufficient_credits" | "internal_error" | "invalid_grant" | "invalid_state" | "invalid_visitor_token" | "last_owner" | "last_staff" | "mail_failed" | "mail_not_configured" | "mcp_limit" | "mcp_unusable" | "method_not_allowed" | "no_banner" | "no_recipients" | "no_templates" | "not_a_preview" | "not_admitted" | "not_authenticated" | "not_found" | "not_held" | "not_latest_message" | "nothing_to_answer" | "nothing_to_replay" | "order_closed" | "otp_required" | "payment_differs" | "payments_not_configured" | "pin_missing" | "preview_off" | "provider_refused" | "provider_required" | "provider_sign_in_failed" | "reference_taken" | "registration_closed" | "registration_token_invalid" | "replay_running" | "reply_window_closed" | "request_in_flight" | "reset_token_invalid" | "same_customer" | "sent_by_channel" | "shortcut_taken" | "source_exists" | "stale_version" | "subscription_inactive" | "summary_running" | "tag_exists" | "template_not_sendable" | "token_missing" | "too_large" | "too_many_endpoints" | "too_many_events" | "too_many_exports" | "too_many_feeds" | "too_many_files" | "too_many_requests" | "too_many_rows" | "too_many_views" | "too_slow" | "unavailable" | "unsupported_grant_type" | "unsupported_media_type" | "web_url_exists" | "web_url_limit" | "wrong_account" | "wrong_signature" | string; "request_id": string; "field"?: string; "version"?: number; "error"?: string; "error_description"?: string; "setting"?: string; "balance"?: number; "required"?: number; "amount"?: number; "order_status"?: string; "document_id"?: number; "assignee"?: Identity; "reply_window_expires_at"?: string; "run_id"?: string; "replay_id"?: string; "kind"?: string; "provider_code"?: string | null; "provider_message"?: string; "job_id"?: string; "export_id"?: string; };
 
 export type Event = { "id": string; "type": string; "timestamp": string; "client_id": number; "conversation_id": string | null; "sequence": number | null; "data": Record<string, unknown>; "is_thin": boolean; "deliveries": Array<WebhookDelivery>; };
 
@@ -284,15 +302,19 @@ export type FunctionCallDecision = { "approve": boolean; };
 
 export type FunctionCallingConfigDTO = { "is_enabled": boolean; "max_calls_per_reply": number; "functions": Array<FunctionDTO>; "is_available": boolean | null; "unavailable_reason": string | null; "updated_at": string | null; };
 
-export type FunctionCallingConfigInput = { "is_enabled": boolean; "max_calls_per_reply"?: number; "functions": Array<FunctionDTO>; "is_available"?: boolean | null; "unavailable_reason"?: string | null; "updated_at"?: string | null; };
+export type FunctionCallingConfigInput = { "is_enabled": boolean; "max_calls_per_reply"?: number; "functions": Array<FunctionInput>; "is_available"?: boolean | null; "unavailable_reason"?: string | null; "updated_at"?: string | null; };
 
 export type FunctionCallingEventDTO = { "id": string; "bot_id": number; "chat_id": string | null; "function": string; "arguments": Record<string, unknown>; "status": "waiting" | "running" | "succeeded" | "failed" | "refused" | "rejected"; "http_status": number | null; "result_excerpt": string; "duration_ms": number | null; "error": string | null; "requires_approval": "none" | "agent" | "customer"; "decided_by": number | null; "decided_at": string | null; "created_at": string; };
 
 export type FunctionCallingEventsResponse = { "items": Array<FunctionCallingEventDTO>; "next_cursor": string | null; };
 
-export type FunctionDTO = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpDTO; "secret_headers"?: Record<string, string> | null; "secret_header_names": Array<string> | null; "requires_approval"?: "none" | "agent" | "customer"; };
+export type FunctionDTO = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpDTO; "secret_header_names": Array<string> | null; "requires_approval": "none" | "agent" | "customer"; };
 
-export type FunctionHttpDTO = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers"?: Record<string, string>; "timeout_seconds"?: number; "body_template"?: string; };
+export type FunctionHttpDTO = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers": Record<string, string>; "timeout_seconds": number; "body_template": string; };
+
+export type FunctionHttpInput = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers"?: Record<string, string>; "timeout_seconds"?: number; "body_template"?: string; };
+
+export type FunctionInput = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpInput; "secret_headers"?: Record<string, string> | null; "secret_header_names"?: Array<string> | null; "requires_approval"?: "none" | "agent" | "customer"; };
 
 export type GenerateChatRequest = { "messages"?: Array<PreviewMessage>; "language"?: string | null; "stream"?: boolean; };
 
@@ -306,7 +328,7 @@ export type GoldenOrigin = "written" | "samples" | "answers" | "asked";
 
 export type GoldenQuestionDto = { "id": number | null; "question": string; "expected_source": string | null; "expected_words": Array<string>; "expected_answer": string | null; "turns": Array<GoldenTurn>; "origin": GoldenOrigin | null; "created_at": string | null; };
 
-export type GoldenQuestionInput = { "id"?: number | null; "question"?: string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; "turns"?: Array<GoldenTurn>; "origin"?: GoldenOrigin | null; "created_at"?: string | null; };
+export type GoldenQuestionInput = { "id"?: number | null; "question"?: string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; "turns"?: Array<GoldenTurnInput>; "origin"?: GoldenOrigin | null; "created_at"?: string | null; };
 
 export type GoldenQuestionsResponse = { "items": Array<GoldenQuestionDto>; "next_cursor": string | null; };
 
@@ -322,7 +344,9 @@ export type GoldenRunsResponse = { "items": Array<GoldenRunDto>; "next_cursor": 
 
 export type GoldenStatus = "queued" | "running" | "done" | "failed";
 
-export type GoldenTurn = { "question": string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; };
+export type GoldenTurn = { "question": string; "expected_source": string | null; "expected_words": Array<string>; "expected_answer": string | null; };
+
+export type GoldenTurnInput = { "question": string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; };
 
 export type GoldenTurnResult = { "question": string; "fault": "no_answer" | "engine_failed" | "words_missing" | "other_source" | "other_answer" | null; "answer": string; "sources": Array<string>; };
 
@@ -336,7 +360,9 @@ export type Health = { "status": "ok" | "failed"; "parts": Array<Part>; };
 
 export type HeldChange = { "is_deleted": boolean; "title": string | null; "content": string | null; "file_name": string | null; "changed": Array<string>; };
 
-export type Holiday = { "date": string; "name"?: string; "hours"?: Array<DayHours>; };
+export type Holiday = { "date": string; "name": string; "hours": Array<DayHours>; };
+
+export type HolidayInput = { "date": string; "name"?: string; "hours"?: Array<DayHoursInput>; };
 
 export type HookAttachment = { "type"?: string | null; "title"?: string | null; "url"?: string | null; "payload"?: Record<string, unknown> | null; };
 
@@ -358,7 +384,9 @@ export type HookThumb = { "mid": string; "feedback"?: string | null; };
 
 export type HourFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "hour": number; };
 
-export type Identity = { "external_id": string; "name"?: string; };
+export type Identity = { "external_id": string; "name": string; };
+
+export type IdentityInput = { "external_id": string; "name"?: string; };
 
 export type ImportantDocumentDto = { "is_important"?: boolean; "valid_from"?: string | null; "valid_to"?: string | null; };
 
@@ -386,9 +414,11 @@ export type LocalappOAConnectDto = { "redirect_uri": string; "oa_id"?: string | 
 
 export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
+export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
+
 export type ManualChatFilesDto = { "files": Array<Blob>; "client_message_id"?: string | null; "text"?: string; "is_note"?: boolean; };
 
-export type ManualChatMessageDto = { "text": string; "client_message_id"?: string | null; "attachments"?: Array<MessageContent>; "is_note"?: boolean; };
+export type ManualChatMessageDto = { "text": string; "client_message_id"?: string | null; "attachments"?: Array<MessageContentInput>; "is_note"?: boolean; };
 
 export type McpFault = { "jsonrpc": "2.0"; "id": number | string; "error": Record<string, unknown>; };
 
@@ -410,7 +440,9 @@ export type McpToolDto = { "name": string; "description": string; "parameters": 
 
 export type Message = { "id": string; "conversation_id": string; "seq": number; "sender": Sender; "recipient": Recipient | null; "content": Array<MessageContent>; "status": "pending" | "sent" | "delivered" | "read" | "failed"; "error": string | null; "in_reply_to": string | null; "is_note": boolean; "is_welcome": boolean; "client_message_id": string | null; "provider_message_id": string | null; "language": string | null; "translations": Record<string, string>; "sentiment": "positive" | "neutral" | "negative" | null; "citations": Array<Citation>; "created_at": string; "delivered_at": string | null; "read_at": string | null; "edited_at": string | null; "deleted_at": string | null; "customer_reaction": string | null; "metadata": Record<string, unknown>; };
 
-export type MessageContent = { "type": "text" | "image" | "file" | "audio" | "video" | "location" | "template" | "feedback"; "text"?: string | null; "url"?: string | null; "file_name"?: string | null; "mime_type"?: string | null; "size_bytes"?: number | null; "error"?: string | null; "location"?: Location | null; "options"?: Array<MessageOption> | null; "citations"?: Array<Citation> | null; "template": SentTemplate | null; "transcript": string | null; };
+export type MessageContent = { "type": "text" | "image" | "file" | "audio" | "video" | "location" | "template" | "feedback"; "text": string | null; "url": string | null; "file_name": string | null; "mime_type": string | null; "size_bytes": number | null; "error": string | null; "location": Location | null; "options": Array<MessageOption> | null; "citations": Array<Citation> | null; "template": SentTemplate | null; "transcript": string | null; };
+
+export type MessageContentInput = { "type": "text" | "image" | "file" | "audio" | "video" | "location" | "template" | "feedback"; "text"?: string | null; "url"?: string | null; "file_name"?: string | null; "mime_type"?: string | null; "size_bytes"?: number | null; "error"?: string | null; "location"?: LocationInput | null; "options"?: Array<MessageOptionInput> | null; "citations"?: Array<CitationInput> | null; "template"?: SentTemplate | null; "transcript"?: string | null; };
 
 export type MessageEdit = { "text": string; };
 
@@ -422,7 +454,9 @@ export type MessageHook = { "object"?: string | null; "entry"?: Array<Entry>; };
 
 export type MessageOption = { "label": string; "value": string; };
 
-export type MessageRequest = { "sender": Sender; "recipient"?: Recipient | null; "content"?: Array<MessageContent>; "text"?: string | null; "client_message_id"?: string | null; "in_reply_to"?: string | null; "sent_at"?: string | null; "generate_reply"?: boolean; "metadata"?: Record<string, unknown>; };
+export type MessageOptionInput = { "label": string; "value": string; };
+
+export type MessageRequest = { "sender": SenderInput; "recipient"?: RecipientInput | null; "content"?: Array<MessageContentInput>; "text"?: string | null; "client_message_id"?: string | null; "in_reply_to"?: string | null; "sent_at"?: string | null; "generate_reply"?: boolean; "metadata"?: Record<string, unknown>; };
 
 export type MessagesResponse = { "items": Array<Message>; "next_cursor": string | null; };
 
@@ -446,13 +480,15 @@ export type NumberedOption = { "id": number; "name": string; "chats": number; };
 
 export type Option = { "label": string; "value": string; };
 
+export type OptionInput = { "label": string; "value": string; };
+
 export type OriginalReply = { "text": string; "is_answered": boolean; "decision": string; "sources": Array<string>; };
 
 export type OwnPassword = { "current_password": string; "new_password": string; };
 
 export type OwnUser = { "full_name"?: string | null; "language"?: string | null; "avatar_url"?: string | null; "is_away"?: boolean | null; "id"?: number | null; "client_id"?: number | null; "email"?: string | null; "role"?: string | null; "can_train"?: boolean | null; "is_disabled"?: boolean | null; "last_login_at"?: string | null; "created_at"?: string | null; };
 
-export type PageCounts = { "training"?: number; "trained"?: number; "unchanged"?: number; "refused"?: number; "failed"?: number; };
+export type PageCounts = { "training": number; "trained": number; "unchanged": number; "refused": number; "failed": number; };
 
 export type Part = { "name": string; "status": "ok" | "failed"; "detail": string; "duration_ms": number; };
 
@@ -464,9 +500,13 @@ export type PhotoappConnectDto = { "redirect_uri": string; "code"?: string | nul
 
 export type PhotoappConnectPageDto = { "page_id": string; };
 
-export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "agent_declined" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string | null; "default": Record<string, string> | null; "own"?: Record<string, unknown>; };
+export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "agent_declined" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string | null; "default": Record<string, string> | null; "own": Record<string, unknown>; };
+
+export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "agent_declined" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string | null; "default"?: Record<string, string> | null; "own"?: Record<string, unknown>; };
 
 export type PlatformWords = { "words": Array<PlatformWord>; };
+
+export type PlatformWordsInput = { "words": Array<PlatformWordInput>; };
 
 export type PortableFeedback = { "rating": number | null; "thumb": "up" | "down" | null; "reason": "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved": boolean | null; "comment": string; "created_at": string; "updated_at": string | null; };
 
@@ -476,13 +516,17 @@ export type PortableTag = { "name": string; "source": "agent" | "ai" | "customer
 
 export type PreviewMessage = { "role": "user" | "assistant"; "content": string; };
 
-export type Procedure = { "name": string; "starts_with": Array<string>; "steps": string; "is_enabled"?: boolean; };
+export type Procedure = { "name": string; "starts_with": Array<string>; "steps": string; "is_enabled": boolean; };
+
+export type ProcedureInput = { "name": string; "starts_with": Array<string>; "steps": string; "is_enabled"?: boolean; };
 
 export type ProcedureStep = { "line": number | null; "kind": string; "name": string | null; "result": string; "by": string | null; "call_id": string | null; "error": string | null; };
 
 export type ProcedureTrace = { "name": string; "waits_for": string | null; "steps": Array<ProcedureStep>; };
 
 export type Procedures = { "procedures": Array<Procedure>; };
+
+export type ProceduresInput = { "procedures": Array<ProcedureInput>; };
 
 export type PromptDto = { "id": number | null; "version": number | null; "content": string; "tone": string | null; "language": string | null; "model": string | null; "temperature": number | null; "is_current": boolean | null; "created_by": number | null; "created_at": string | null; };
 
@@ -508,7 +552,9 @@ export type Questions = { "type"?: string | null; "payload"?: string | null; "fo
 
 export type ReadCount = { "count": number; };
 
-export type Recipient = { "type": "customer" | "bot" | "agent" | "system"; "id"?: string | null; "name"?: string; };
+export type Recipient = { "type": "customer" | "bot" | "agent" | "system"; "id": string | null; "name": string; };
+
+export type RecipientInput = { "type": "customer" | "bot" | "agent" | "system"; "id"?: string | null; "name"?: string; };
 
 export type RefusedFile = { "position": number; "file_name": string; "code": string; "message": string; };
 
@@ -562,9 +608,11 @@ export type RewriteRequest = { "text": string; "style": "shorter" | "friendlier"
 
 export type RewrittenText = { "text": string; };
 
-export type SampleQuestionDto = { "id": number | null; "question": string; "language"?: string | null; "position": number | null; };
+export type SampleQuestionDto = { "id": number | null; "question": string; "language": string | null; "position": number | null; };
 
-export type SampleQuestions = { "questions": Array<SampleQuestionDto>; };
+export type SampleQuestionInput = { "id"?: number | null; "question": string; "language"?: string | null; "position"?: number | null; };
+
+export type SampleQuestions = { "questions": Array<SampleQuestionInput>; };
 
 export type SampleQuestionsResponse = { "items": Array<SampleQuestionDto>; "next_cursor": string | null; };
 
@@ -576,7 +624,9 @@ export type SavedReplyInput = { "shortcut"?: string; "texts"?: Record<string, un
 
 export type SearchAdhocReportParam = { "date_from"?: string | null; "date_to"?: string | null; "timezone"?: string | null; "bot_ids"?: Array<number>; "channels"?: Array<string>; "statuses"?: Array<"open" | "snoozed" | "ended">; "assignee_ids"?: Array<number>; "tags"?: Array<string>; "sentiments"?: Array<"positive" | "neutral" | "negative">; "languages"?: Array<string>; "ended_by"?: Array<string>; "countries"?: Array<string>; "handed_off"?: boolean | null; "bot_resolved"?: boolean | null; "has_feedback"?: boolean | null; "rating_min"?: number | null; "rating_max"?: number | null; "q"?: string | null; "group_by"?: Array<"day" | "week" | "month" | "hour" | "weekday" | "bot" | "channel" | "agent" | "tag" | "sentiment" | "language" | "country" | "handoff_reason" | "price_category">; "metrics"?: Array<"chats" | "messages" | "customers" | "bot_resolved" | "handed_off" | "ended" | "open" | "first_response_p50" | "first_response_p90" | "first_response_mean" | "resolution_p50" | "resolution_p90" | "resolution_mean" | "rating_mean" | "rating_count" | "sentiment_positive" | "sentiment_neutral" | "sentiment_negative" | "credits_used" | "charged_messages" | "message_cost">; "sort"?: string | null; "cursor"?: string | null; "limit"?: number; };
 
-export type Sender = { "type": "customer" | "bot" | "agent" | "system"; "id"?: string | null; "name"?: string; };
+export type Sender = { "type": "customer" | "bot" | "agent" | "system"; "id": string | null; "name": string; };
+
+export type SenderInput = { "type": "customer" | "bot" | "agent" | "system"; "id"?: string | null; "name"?: string; };
 
 export type SentTemplate = { "name": string; "language": string; "values": Array<string>; };
 
@@ -606,15 +656,17 @@ export type SummaryCalculateRequest = { "bot_id"?: number | null; "created_from"
 
 export type SummaryJob = { "id": string; "status": "queued" | "running" | "done" | "failed"; "total": number; "done": number; "failed": number; "created_at": string; "finished_at": string | null; };
 
-export type Tag = { "id"?: number | null; "name": string; "source"?: "agent" | "ai" | "customer" | null; "confidence"?: number | null; "count"?: number | null; "colour"?: string | null; };
+export type Tag = { "id": number | null; "name": string; "source": "agent" | "ai" | "customer" | null; "confidence": number | null; "count": number | null; "colour": string | null; };
 
 export type TagFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "tag": string | null; };
+
+export type TagInput = { "id"?: number | null; "name": string; "source"?: "agent" | "ai" | "customer" | null; "confidence"?: number | null; "count"?: number | null; "colour"?: string | null; };
 
 export type TagMerge = { "into": string; };
 
 export type Tags = { "tags": Array<Tag>; };
 
-export type TagsInput = { "tags": Array<Tag | string>; };
+export type TagsInput = { "tags": Array<TagInput | string>; };
 
 export type TelegramUpdate = { "update_id"?: number | null; "message"?: Record<string, unknown> | null; "edited_message"?: Record<string, unknown> | null; "callback_query"?: Record<string, unknown> | null; "my_chat_member"?: Record<string, unknown> | null; "message_reaction"?: Record<string, unknown> | null; };
 
@@ -723,3 +775,5 @@ export type WebhookConfigsResponse = { "items": Array<WebhookConfig>; "next_curs
 export type WebhookDelivery = { "id": number; "config_id": string; "event_id": string; "attempt": number; "status": "pending" | "succeeded" | "failed" | "gave_up"; "http_status": number | null; "duration_ms": number | null; "error": string | null; "response_excerpt": string | null; "next_attempt_at": string | null; "attempts": Array<WebhookAttempt>; "created_at": string; };
 
 export type WelcomeMessages = { "messages": Record<string, unknown>; };
+
+export type WelcomeMessagesInput = { "messages": Record<string, unknown>; };
