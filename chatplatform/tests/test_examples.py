@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
+from pydantic import BaseModel
 
 from chatplatform.api.code_samples import SAMPLED, operations
 from chatplatform.api.examples import FILE, REWRITTEN, recorded
@@ -54,7 +55,8 @@ def test_record(ann, ann_key, ours):
 def _shown_body(served):
     """The example of the body in the operation's schema, if it has one."""
     body = served.declared.body
-    extra = body.model_config.get("json_schema_extra") if isinstance(body, type) else None
+    is_schema = isinstance(body, type) and issubclass(body, BaseModel)
+    extra = body.model_config.get("json_schema_extra") if is_schema else None
     return extra["examples"][0] if isinstance(extra, dict) else None
 
 
@@ -173,7 +175,7 @@ def test_no_example_contradicts_itself():
             if "columns" in row and "rows" in row:
                 names = {column["name"] for column in row["columns"]}
                 assert all(entry.keys() == names for entry in row["rows"]), place
-        if "202" in place:
+        if "202" in place and isinstance(content["example"], dict):
             assert content["example"].get("status") not in {"answered", "done"}, place
 
 
