@@ -75,6 +75,16 @@ def test_a_streamed_call_is_assembled_carried_out_and_answered(stub):
     assert "24 November" in result["content"]
 
 
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_a_call_that_was_cut_off_is_not_carried_out(stub, reason):
+    stub.play([[["get_order", {"id": "1234"}]], "say:Order 1234 arrives on 24 November."])
+    stub.finish_reason = reason
+    called = []
+    with pytest.raises(EngineUnavailable):
+        ask(stub, call=lambda *call: called.append(call))
+    assert called == []
+
+
 @pytest.mark.parametrize(
     "written",
     [

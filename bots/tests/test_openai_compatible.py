@@ -220,6 +220,13 @@ def test_a_broken_answer_is_unavailable_and_not_asked_again(stub, mode):
     assert len(stub.requests) == 1
 
 
+def test_an_answer_that_the_server_ended_for_its_own_reason_is_unavailable(stub):
+    stub.finish_reason = "content_filter"
+    with pytest.raises(EngineUnavailable):
+        ask(stub)
+    assert len(stub.requests) == 1
+
+
 @pytest.mark.parametrize(("status", "calls"), [(500, 2), (503, 2), (429, 1), (401, 1), (404, 1)])
 def test_a_bad_status_is_named(stub, status, calls):
     stub.play(str(status))

@@ -67,6 +67,8 @@ class StubModel(ThreadingHTTPServer):
         self.streams, self.repeats, self.json_type = True, False, "application/json"
         # The number of prompt tokens that it reports for a streamed answer.
         self.prompt_tokens = 100
+        # The reason with which a streamed answer or function call ends; "": the usual one.
+        self.finish_reason = ""
         # Cuts an answer into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
         self.play(script)
@@ -184,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
             for start in range(0, len(arguments), 7):
                 piece = {"arguments": arguments[start : start + 7]}
                 self._event(_delta(None, tool_calls=[{"index": index, "function": piece}]))
-        self._event(_delta(None, "tool_calls"))
+        self._event(_delta(None, self.server.finish_reason or "tool_calls"))
         self._write(b"data: [DONE]\n\n")
 
     def _is_to_stream(self, body: dict[str, Any]) -> bool:
@@ -214,7 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._event(_delta(word))
         if is_cut:
             return
-        self._event(_whole(text) if self.server.repeats else _delta("", "stop"))
+        ending = _delta("", self.server.finish_reason or "stop")
+        self._event(_whole(text) if self.server.repeats else ending)
         usage = {
             "prompt_tokens": self.server.prompt_tokens, "completion_tokens": len(words),
             "total_tokens": 0,

@@ -1,7 +1,8 @@
 """A server that a bot's functions call: it responds according to its mode and records requests.
 
-Modes: ok (returns `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
-huge, echo (returns the request's headers), close (closes the connection without a response).
+Modes: ok (returns `reply`, which is bytes or becomes JSON), slow (slow:2 for two seconds), 404 or
+any other status, redirect, huge, echo (returns the request's headers), close (closes the connection
+without a response).
 """
 
 import json
@@ -70,7 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, json.dumps(dict(self.headers)).encode())
         else:
             status = int(mode) if mode.isdigit() else 200
-            self._answer(status, json.dumps(self.server.reply).encode())
+            reply = self.server.reply
+            body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+            self._answer(status, body)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 

@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.conf import settings
@@ -179,6 +180,18 @@ def test_it_goes_on_by_several_jobs_and_with_chats_that_began_since(ann, two, bo
         shown = erased(ann, customer.pk)
     assert (shown["status"], shown["chats_total"], shown["chats_erased"]) == ("done", 1, 2)
     assert not Customer.objects.filter(pk=customer.pk).exists()
+
+
+def test_one_that_failed_can_be_requested_again(ann, two):
+    number = number_of(two[0])
+    first = ann.post(f"/ai/customers/{number}/erasure").json()["id"]
+    Job.objects.filter(name="chats.erase_customer").update(max_attempts=1)
+    with mock.patch("chats.services.data_exchange.erasing.erase_next", side_effect=OSError):
+        run_jobs()
+    assert ann.get(f"/ai/customers/erasures/{first}").json()["status"] == "failed"
+    assert Customer.objects.filter(pk=number).exists()
+    assert erased(ann, number)["status"] == "done"
+    assert not Customer.objects.filter(pk=number).exists()
 
 
 def test_asked_twice_it_is_one_erasure(ann, two):

@@ -1,9 +1,10 @@
 """Get Chat Steps: what happened to a chat beside its messages."""
 
 import pytest
+from django.urls import reverse
 
 from bots.testing import make_bot
-from identity.testing import make_key
+from identity.testing import make_key, signed_in
 
 
 @pytest.fixture
@@ -38,6 +39,24 @@ def test_each_step_says_who_did_it_and_who_had_the_chat_then(ann, ben, chat_id):
     snoozed, ended = steps(ben, chat_id)[2:]
     assert snoozed["snoozed_until"] == "2027-01-01T09:00:00.000Z"
     assert (ended["snoozed_until"], ended["ended_by"]) == (None, "agent")
+
+
+def test_the_page_tells_each_step_in_its_own_words(ann, ben, chat_id):
+    path = f"/ai/chat/{chat_id}"
+    ben.post(f"{path}/assign", {"assign_type": "agent"})
+    ben.post(f"{path}/assign", {"assign_type": "queue"})
+    ann.post(f"{path}/assign", {"assign_type": "agent", "user_id": ben.user.pk})
+    ben.post(f"{path}/assign", {"assign_type": "bot"})
+    ben.put(f"{path}/priority", {"priority": "urgent"})
+    ben.post(f"{path}/snooze", {"until": "2027-01-01T09:00:00Z"})
+    ann.post(f"{path}/agent-end")
+    ben.post(f"{path}/reopen")
+    shown = signed_in(ann.user).get(reverse("admin:chats_conversation_change", args=[chat_id]))
+    told = [line.text for line in shown.context["part"].lines if line.kind == "step"]
+    assert len(told) == len(set(told)) == len(steps(ben, chat_id))
+    assert [("Ann" in text, "Ben" in text) for text in told if "Ann" in text or "Ben" in text] == [
+        (False, True), (True, True), (True, False),
+    ]  # fmt: skip
 
 
 def test_nothing_has_happened_to_a_new_chat(ben, chat_id):

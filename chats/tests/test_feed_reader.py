@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.db import OperationalError
@@ -53,6 +54,14 @@ def test_the_buffer_is_bounded(reader, monkeypatch):
     assert reader.after(2) == LOG[2:]
     assert reader.after(4) == LOG[4:]
     assert reader.after(1) is None
+
+
+def test_what_could_not_be_read_is_read_the_next_time(reader, monkeypatch):
+    monkeypatch.setattr(feed, "_read_page", mock.Mock(side_effect=[OperationalError, LOG]))
+    asyncio.run(reader._read())
+    assert reader.after(0) == []
+    asyncio.run(reader._read())
+    assert reader.after(0) == LOG
 
 
 def test_a_stream_goes_on_if_the_events_before_the_buffer_were_deleted(reader, monkeypatch):

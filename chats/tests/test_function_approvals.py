@@ -15,6 +15,7 @@ from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
+from chats.services.reply import after_approval
 from chats.testing import put_message
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
@@ -193,6 +194,18 @@ def test_a_call_whose_job_has_no_attempt_left_is_left_to_the_agents(waiting, cha
     assert (note.is_note, note.sender_type) == (True, "system")
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
+
+
+def test_a_call_that_two_processes_continue_is_told_once(waiting, ben, bot, tool):
+    ben.post(decision(bot, waiting), {"approve": True})
+    told_before = len(replies())
+    with run_before(
+        "chats.services.reply.publishing.publish_result",
+        lambda: after_approval.continue_reply(str(waiting.pk)),
+    ):
+        run_jobs()
+    assert len(tool.requests) == 1
+    assert len(replies()) == told_before + 1
 
 
 def test_the_customer_reads_that_it_is_done_if_the_model_fails(waiting, ben, bot, tool, stub):

@@ -76,6 +76,18 @@ def test_a_function_answers_if_no_document_does(server, chat, stub, tool, call):
     assert row.duration_ms is not None
 
 
+def test_without_a_template_the_body_is_the_arguments_alone(
+    server, chat, configure, refund, stub, tool
+):
+    http = {"method": "POST", "url": f"http://{tool.host_port}/{{customer.external_id}}/refunds"}
+    configure(refund | {"http": http})
+    stub.play([function_call("refund"), "say:Order 1234 was refunded."])
+    ask(server, chat)
+    run_jobs()
+    (request,) = tool.requests
+    assert (request.path, request.json()) == ("/cust-7/refunds", {"order_id": "1234"})
+
+
 @pytest.mark.full
 @pytest.mark.usefixtures("order_function")
 def test_no_function_is_called_while_the_chat_waits_for_an_agent(server, chat, bot, stub, tool):

@@ -9,9 +9,9 @@ from bots.models import Bot, FunctionCall
 from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
-from chats.models import Conversation
+from chats.models import Conversation, Customer
 from chats.tests.test_function_calls import ask, function_call, replies, run_interrupted
-from identity.models import AuditEvent
+from identity.models import AuditEvent, Subscription
 from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,6 +27,8 @@ confirm: Refund order {order_id}?
 call refund
 say: Order {order_id} was refunded.
 """
+
+ASIDE = "When is the shop open?"
 
 
 def path_of(bot):
@@ -90,6 +92,15 @@ def test_a_condition_ends_it(server, chat, tool):
 
 
 @pytest.mark.usefixtures("procedure")
+@pytest.mark.parametrize(("days", "answer"), [(31, "Too late."), (5, "In time.")])
+def test_of_an_if_and_its_else_one_is_taken(customer, ann, bot, tool, days, answer):
+    steps = "call get_order with order_id = 1\nif {get_order.age_days} > 30: say: Too late."
+    write(ann, bot, f"{steps}\nelse: say: In time.")
+    tool.reply = {"age_days": days}
+    assert customer(START) == [answer]
+
+
+@pytest.mark.usefixtures("procedure")
 def test_a_no_ends_it_and_calls_nothing(server, chat, tool):
     tell(server, chat, START, "1234", "no")
     assert [request.method for request in tool.requests] == ["GET"]
@@ -100,10 +111,53 @@ def test_a_no_ends_it_and_calls_nothing(server, chat, tool):
 @pytest.mark.usefixtures("procedure")
 def test_a_question_in_between_is_answered_and_the_step_asked_again(server, chat, bot, tool):
     trained(bot, "HOURS\n\nThe shop is open from nine to five on all days.\n")
-    said = tell(server, chat, START, "When is the shop open?")
+    said = tell(server, chat, START, ASIDE)
     assert "nine to five" in said[1]
     assert said[1].endswith("What's your order number?")
     assert tell(server, chat, "1234")[2] == "Refund order 1234?"
+
+
+@pytest.mark.usefixtures("procedure")
+def test_who_gets_no_answer_in_between_is_not_asked_again(customer, chat):
+    customer(START, ASIDE)
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+    assert not replies()[-1].text.endswith("What's your order number?")
+
+
+@pytest.mark.usefixtures("procedure")
+@pytest.mark.parametrize("before", [[], ["1234"]], ids=["ask", "confirm"])
+def test_who_asks_twice_about_something_else_has_left_it(customer, bot, tool, before):
+    trained(bot, "HOURS\n\nThe shop is open from nine to five on all days.\n")
+    said = customer(START, *before, ASIDE, ASIDE, "yes")
+    question = said[len(before)]
+    assert [text.endswith(question) for text in said[-3:]] == [True, False, False]
+    assert [request.method for request in tool.requests] == ["GET"] * len(before)
+
+
+@pytest.mark.usefixtures("procedure")
+@pytest.mark.parametrize(
+    ("lines", "result", "assignee"),
+    [
+        (["I'd rather not say"], "declined", "bot"),
+        (["zoe@", "zoe@"], "not_given", "queue"),
+    ],
+)
+def test_who_gives_no_value_ends_it(customer, chat, ann, bot, lines, result, assignee):
+    write(ann, bot, "ask mail (email): Your email?\nsay: Thanks.")
+    assert "Thanks." not in customer(START, *lines)
+    assert rows()[-1] == ("end", result)
+    chat.refresh_from_db()
+    assert chat.assign_type == assignee
+
+
+@pytest.mark.usefixtures("procedure")
+def test_what_is_known_is_not_asked(customer, chat, ann, bot):
+    Customer.objects.filter(pk=chat.customer_id).update(email="zoe@example.com")
+    steps = "ask email (email): Your email?\nask day (date): When?\nask day (date): And when?"
+    write(ann, bot, f"{steps}\nsay: {{email}}, {{day}}")
+    assert customer(START, "2026-12-24") == ["When?", "zoe@example.com, 2026-12-24"]
+    assert rows()[0] == ("ask", "known")
 
 
 @pytest.mark.usefixtures("procedure")
@@ -148,20 +202,65 @@ def test_a_failure_that_may_have_had_an_effect_hands_over(server, chat, ann, bot
     assert len(tool.requests) == 1
 
 
+@pytest.mark.usefixtures("procedure")
+@pytest.mark.parametrize(
+    ("given", "change", "result"),
+    [
+        ("1234", {"is_enabled": False}, "unavailable"),
+        ("1" * 21, {}, "wrong_values"),
+    ],
+)
+def test_a_call_that_cannot_be_made_hands_over(
+    customer, chat, configure, get_order, refund, tool, given, change, result
+):
+    customer(START)
+    configure(get_order, refund, **change)
+    customer(given)
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "procedure")
+    assert rows()[-2:] == [("call", result), ("end", "failed")]
+    assert tool.requests == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "required", "sent"), [("(number)", "string", "1234"), ("", "integer", 1234)]
+)
+def test_a_value_is_sent_as_the_function_takes_it(
+    customer, ann, bot, configure, get_order, asked, required, sent
+):
+    parameters = get_order["parameters"] | {"properties": {"order_id": {"type": required}}}
+    configure(get_order | {"parameters": parameters})
+    write(ann, bot, f"ask order_id {asked}: Which?\ncall get_order\nsay: Found.")
+    assert customer(START, "1234")[-1] == "Found."
+    assert FunctionCall.objects.get().arguments == {"order_id": sent}
+
+
 @pytest.fixture
 def asks(configure, refund):
     """Refunds need somebody's approval."""
     return lambda approval: configure({**refund, "requires_approval": approval})
 
 
-def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool):
+@pytest.mark.parametrize(
+    ("lines", "calls", "end"),
+    [
+        (["yes"], 1, "done"),
+        (["no", "yes"], 0, "declined"),
+        ([ASIDE, "yes"], 1, "done"),
+        ([ASIDE, ASIDE, "yes"], 0, None),
+    ],
+)
+def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool, lines, calls, end):
     asks("customer")
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
     said = tell(server, chat, START, "1234")
     assert "refund" in said[1]
     assert tool.requests == []
-    assert tell(server, chat, "yes")[2] == "Refunded."
-    assert len(tool.requests) == 1
+    assert tell(server, chat, *lines).count("Refunded.") == calls
+    assert len(tool.requests) == calls
+    assert [result for kind, result in rows() if kind == "end"] == ([end] if end else [])
+    chat.refresh_from_db()
+    assert chat.handoff_reason != "engine_failed"
 
 
 @pytest.fixture
@@ -226,6 +325,60 @@ def test_what_is_said_after_an_approval_is_told_before_a_person_goes_on(
     assert Conversation.objects.get().assign_type == "queue"
 
 
+def approve(ben, bot, call):
+    path = f"/function-calling/{bot.pk}/events/{call.pk}/decision"
+    assert ben.post(path, {"approve": True}).status_code == 200
+    run_jobs()
+
+
+@pytest.mark.parametrize("said", ["", "say: Refunded.\n"])
+def test_a_chat_that_was_returned_before_the_approval_is_handed_over_again(
+    customer, chat, ann, ben, bot, asks, said
+):
+    asks("agent")
+    write(ann, bot, f"ask order_id: Which?\ncall refund\n{said}hand over")
+    customer(START, "1234")
+    returned = ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "bot"})
+    assert returned.json()["assign_type"] == "bot"
+    approve(ben, bot, FunctionCall.objects.get())
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "procedure")
+    told = [row.text for row in replies() if not row.is_note][2:]
+    assert len(told) == 1
+    assert told[0].startswith(said[5:-1])
+
+
+def test_after_an_approval_the_next_call_is_proposed_to_the_agents(
+    customer, ann, ben, bot, configure, get_order, refund, tool
+):
+    configure(*({**function, "requires_approval": "agent"} for function in (get_order, refund)))
+    write(ann, bot, "ask order_id: Which?\ncall get_order\ncall refund\nsay: Refunded.")
+    customer(START, "1234")
+    approve(ben, bot, FunctionCall.objects.get())
+    second = FunctionCall.objects.get(status="waiting")
+    assert second.function_name == "refund"
+    assert str(second.pk) in [row for row in replies() if row.is_note][-1].text
+    approve(ben, bot, second)
+    assert [request.method for request in tool.requests] == ["GET", "POST"]
+    assert replies()[-1].text == "Refunded."
+
+
+def test_after_an_approval_a_changed_procedure_is_left_to_the_agents(
+    customer, chat, ann, ben, bot, asks
+):
+    asks("agent")
+    write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
+    customer(START, "1234")
+    write(ann, bot, "say: Something else.")
+    approve(ben, bot, FunctionCall.objects.get())
+    assert FunctionCall.objects.get().status == "succeeded"
+    note = replies()[-1]
+    assert note.is_note
+    assert "Refunded." not in note.text
+    chat.refresh_from_db()
+    assert chat.assign_type == "queue"
+
+
 @pytest.mark.usefixtures("procedure")
 def test_killed_in_the_middle_it_makes_each_call_once(server, chat, ann, bot, tool):
     write(ann, bot, "ask order_id: Which?\ncall refund\ncall get_order\nsay: Done.")
@@ -277,14 +430,20 @@ def test_a_model_starts_it_and_judges_conditions(server, chat, ann, bot, tool, s
 
 
 @pytest.mark.usefixtures("procedure")
-def test_what_a_model_cannot_judge_a_person_does(server, chat, ann, bot, stub):
+@pytest.mark.parametrize("lacks", ["knowledge", "health", "credits", "a model"])
+def test_what_a_model_cannot_judge_a_person_does(server, chat, ann, bot, stub, settings, lacks):
     write(ann, bot, "ask order_id: Which?\nif the order is late: say: Sorry!\nsay: Bye.")
-    stub.json_answer = {"is_known": False, "holds": True}
-    stub.play("json")
+    stub.json_answer = {"is_known": lacks != "knowledge", "holds": True}
+    stub.play("500" if lacks == "health" else "json")
+    if lacks == "credits":
+        Subscription.objects.update(credits_left=0)
+    if lacks == "a model":
+        settings.LLM_BASE_URL = ""
     tell(server, chat, START, "1234")
     chat.refresh_from_db()
     assert chat.handoff_reason == "procedure"
     assert ("if", "unknown") in rows()
+    assert bool(stub.requests) == (lacks in {"knowledge", "health"})
 
 
 def procedure_tool(stub, server, chat):

@@ -28,6 +28,9 @@ class OpenIdProvider(ThreadingHTTPServer):
         self.issuer = f"http://127.0.0.1:{self.server_port}"
         self.claims: dict[str, Any] = {}
         self.algorithm = "RS256"
+        self.authentication = "client_secret_basic"
+        # Fields that replace those of the response at a path.
+        self.changes: dict[str, dict[str, Any]] = {}
         # The paths of all requests so far.
         self.asked: list[str] = []
         self.flows: dict[str, dict[str, str]] = {}
@@ -83,6 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({
                 "issuer": issuer, "authorization_endpoint": f"{issuer}/authorize",
                 "token_endpoint": f"{issuer}/token", "jwks_uri": f"{issuer}/jwks",
+                "token_endpoint_auth_methods_supported": [self.server.authentication],
             })  # fmt: skip
         elif path == "/jwks":
             self._json({"keys": [self.server.key.as_dict(private=False)]})
@@ -97,18 +101,26 @@ class _Handler(BaseHTTPRequestHandler):
         form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
         self.server.asked.append(self.path)
         flow = self.server.flows.pop(form["code"], None)  # each code works once
-        if flow is None or not self._is_client() or form["redirect_uri"] != flow["redirect_uri"]:
+        if (
+            flow is None
+            or not self._is_client(form)
+            or form["redirect_uri"] != flow["redirect_uri"]
+        ):
             self._answer(401, "application/json", b'{"error": "invalid_grant"}')
         elif create_s256_code_challenge(form["code_verifier"]) != flow["code_challenge"]:
             self._answer(400, "application/json", b'{"error": "invalid_grant"}')
         else:
             self._json({"id_token": self.server.id_token(flow["nonce"]), "token_type": "Bearer"})
 
-    def _is_client(self) -> bool:
-        pair = f"{APPLICATION_ID}:secret%2Fof%3Athe-provider".encode()
-        return self.headers["Authorization"] == f"Basic {base64.b64encode(pair).decode()}"
+    def _is_client(self, form: dict[str, str]) -> bool:
+        if self.server.authentication == "client_secret_post":
+            pair = (form.get("client_id"), form.get("client_secret"))
+            return pair == (APPLICATION_ID, APPLICATION_SECRET)
+        basic = base64.b64encode(f"{APPLICATION_ID}:secret%2Fof%3Athe-provider".encode()).decode()
+        return self.headers["Authorization"] == f"Basic {basic}"
 
     def _json(self, body: dict[str, Any]) -> None:
+        body |= self.server.changes.get(self.path, {})
         self._answer(200, "application/json", json.dumps(body).encode())
 
     def _answer(self, status: int, kind: str, body: bytes) -> None:

@@ -1,6 +1,7 @@
 """People sign in at their company's own OpenID provider."""
 
 import time
+from contextlib import ExitStack
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -10,9 +11,17 @@ from django.core.cache import cache
 from django.test import Client as Browser
 from django.urls import reverse
 
+from chatplatform.api.outgoing_call_limits import OUTGOING_CALLS
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from identity.models import AuditEvent, Client, ProviderAccount, SiteSession, User
+from identity.models import (
+    AuditEvent,
+    Client,
+    ProviderAccount,
+    SignInProvider,
+    SiteSession,
+    User,
+)
 from identity.testing import PASSWORD, make_person
 from identity.testing import sign_in as sign_in_at_site
 from identity.tests import openid_provider
@@ -32,6 +41,7 @@ def provider(server, settings):
     settings.EGRESS_ALLOW = [server.host_port]
     cache.clear()
     server.claims, server.algorithm, server.asked[:] = {}, "RS256", []
+    server.authentication, server.changes = "client_secret_basic", {}
     return server
 
 
@@ -175,6 +185,65 @@ def test_a_signature_that_anybody_can_make(acme, ben, provider, algorithm):
     assert not ProviderAccount.objects.exists()
 
 
+DISCOVERY = "/.well-known/openid-configuration"
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        (DISCOVERY, {"jwks_uri": None}),
+        (DISCOVERY, {"issuer": "https://evil.example"}),
+        (DISCOVERY, {"token_endpoint": "https://[::1/token"}),
+        ("/token", {"id_token": None}),
+        ("/jwks", {"keys": "none"}),
+    ],
+)
+def test_a_provider_that_breaks_the_protocol_signs_nobody_in(acme, ben, provider, path, change):
+    provider.claims, provider.changes = {"email": ben.user.email}, {path: change}
+    cache.clear()
+    browser = Browser()
+    reply = browser.post(link(acme))
+    if path != DISCOVERY:
+        reply = come_back(browser, provider, reply["Location"])
+    assert reply.status_code == 400
+    assert not SiteSession.objects.filter(user__isnull=False).exists()
+    provider.changes = {}
+    cache.clear()
+    assert is_in(sign_in(provider, acme, email=ben.user.email))
+
+
+def test_a_provider_without_a_discovery_document_signs_nobody_in(acme, provider):
+    SignInProvider.objects.update(issuer=f"{provider.issuer}/other")
+    cache.clear()
+    assert Browser().post(link(acme)).status_code == 400
+    assert provider.asked[-1] == f"/other{DISCOVERY}"
+
+
+def test_a_provider_may_want_the_secret_in_the_form(acme, ben, provider):
+    provider.authentication = "client_secret_post"
+    cache.clear()
+    assert is_in(sign_in(provider, acme, email=ben.user.email))
+
+
+def test_an_answer_of_a_provider_that_was_removed_meanwhile_is_refused(acme, ann, provider):
+    browser = Browser()
+    address = leave(browser, acme)
+    assert ann.delete(PROVIDER).status_code == 204
+    assert come_back(browser, provider, address).status_code == 400
+    assert "/token" not in provider.asked
+
+
+def test_while_too_many_people_come_back_the_page_may_be_loaded_again(acme, ben, provider):
+    browser = Browser()
+    provider.claims = {"email": ben.user.email}
+    back = urlsplit(provider.approve(leave(browser, acme)))
+    with ExitStack() as running:
+        for _ in range(3):
+            running.enter_context(OUTGOING_CALLS.admit({f"sign-in:{acme.pk}": 3}))
+        assert browser.get(f"{back.path}?{back.query}").status_code == 429
+    assert is_in(browser.get(f"{back.path}?{back.query}"))
+
+
 def test_a_new_key_is_asked_for_but_not_at_every_token(acme, ben, provider):
     assert is_in(sign_in(provider, acme, email=ben.user.email))
     provider.new_key()
@@ -182,7 +251,7 @@ def test_a_new_key_is_asked_for_but_not_at_every_token(acme, ben, provider):
     with time_machine.travel(time.time() + 61):
         assert is_in(sign_in(provider, acme, email=ben.user.email))
     assert provider.asked.count("/jwks") == 2
-    assert provider.asked.count("/.well-known/openid-configuration") == 1
+    assert provider.asked.count(DISCOVERY) == 1
 
 
 def test_an_answer_counts_in_the_browser_that_asked_and_once(acme, ben, provider):
@@ -197,6 +266,9 @@ def test_an_answer_counts_in_the_browser_that_asked_and_once(acme, ben, provider
     forged = second.replace(parse_qs(urlsplit(second).query)["state"][0], "x" * 43)
     assert come_back(browser, provider, forged).status_code == 400
     assert come_back(browser, provider, second).status_code == 400, "a try uses it up"
+    third = leave(browser, acme)
+    denied = {"error": "access_denied", "state": parse_qs(urlsplit(third).query)["state"][0]}
+    assert browser.get(f"{BACK}?{urlencode(denied)}").status_code == 400
     for answer in ({}, {"state": ""}, {"error": "access_denied"}, {"state": "é", "code": "x"}):
         assert browser.get(f"{BACK}?{urlencode(answer)}").status_code == 400
 

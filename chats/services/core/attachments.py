@@ -101,9 +101,6 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
     """Store files for a `with` block; when it ends, remove the files that it did not attach to a
     message. 422 or 413 if a file is not accepted, 429 if a daily limit on the bytes of visitors'
     files is reached."""
-    if len(files) > settings.MAX_MESSAGE_FILES:
-        msg = f"Send up to {settings.MAX_MESSAGE_FILES} files per message."
-        raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
     size = sum(file.size or 0 for file in files)
     counted = _count_bytes(by, size) if by and by.is_public_key else ()
