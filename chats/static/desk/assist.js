@@ -31,6 +31,8 @@ export function rewrite(chatId, text, style) {
   return tried(() => post(`/ai/chat/${chatId}/rewrite`, { text, style }));
 }
 
+const textsOf = ({ content }) => content.map(({ text }) => text).filter(Boolean);
+
 /** Adds a translation to a message on this screen; nothing is stored. */
 export function translate(message, language) {
   const text = textsOf(message).join("\n");
