@@ -123,8 +123,8 @@ def _pages(web_url: WebUrl) -> Iterator[Page]:
         if page is None or document is None or document.status == DocumentStatus.FAILED:
             return None
         document = document.drafted()
-        name = document.file.name or ""
-        if not name or not default_storage.exists(name):
+        name = _stored_file(document)
+        if not name:
             return None
         return KnownPage(
             document.sha256, document.mime_type, page.etag, page.last_modified, lambda: _read(name)
@@ -136,6 +136,12 @@ def _pages(web_url: WebUrl) -> Iterator[Page]:
     return crawler.crawl(
         web_url.url, depth=web_url.crawl_depth, limits=limits, known_page=known_page
     )
+
+
+def _stored_file(document: Document) -> str:
+    """The name of a page's file; empty if the file is lost."""
+    name = document.file.name or ""
+    return name if name and default_storage.exists(name) else ""
 
 
 def _read(name: str) -> bytes:
@@ -212,7 +218,13 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
         # The page exists again, or has the content from before the held-back change.
         documents.discard_change(document, by=None)
         document.refresh_from_db()
-    if document.drafted().sha256 == page.sha256:
+    drafted = document.drafted()
+    if drafted.sha256 == page.sha256:
+        if stored and not _stored_file(drafted):
+            # The file was lost; the same content is stored again.
+            name = "draft_file" if document.draft_file else "file"
+            setattr(document, name, stored)
+            document.save(update_fields=[name])
         if document.status == DocumentStatus.FAILED:
             documents.retrain(document)
         return document

@@ -153,6 +153,22 @@ def test_a_second_crawl_of_the_same_site(ann, bot, site):
     assert Job.objects.filter(name="bots.train_document").count() == 2
 
 
+def test_a_page_whose_file_is_lost_is_fetched_and_stored_again(ann, bot, site):
+    headers = {"ETag": '"1"', "Content-Type": "text/html"}
+    site.pages = {"/": (200, headers, html(text(1), "/a").encode()), "/a": html(text(2))}
+    web_url = add(ann, bot, site)
+    run_jobs()
+    default_storage.delete(Document.objects.get(url=site.at("/")).file.name)
+    again(web_url)
+    assert WebPage.objects.get(url=site.at("/")).http_status == 200
+    assert get_web_url(ann, bot)["status"] == "trained"
+    assert set(pages(site)) == {"/", "/a"}
+    names = set(Document.objects.values_list("file", flat=True))
+    assert {f"documents/{name}" for name in stored()} == names
+    again(web_url)
+    assert WebPage.objects.get(url=site.at("/")).http_status == 304
+
+
 def test_a_changed_page_is_trained_again(ann, bot, site):
     site.pages = {"/": html(text(1))}
     web_url = add(ann, bot, site)

@@ -172,9 +172,12 @@ def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):
     assert "on its way" in page
     call = FunctionCall.objects.get()
     assert (call.conversation_id, call.decided_by) == (None, ann.user)
-    refused = text(signed_in(ann.user).post(edit_page(function), {"form": "try"}))
-    assert 'class="errors' in refused
-    assert len(shop.asked) == 1
+    function.parameters["properties"]["order_id"]["maxLength"] = 20
+    function.save()
+    for wrong in ({}, {"order_id": "1" * 21}):
+        reply = signed_in(ann.user).post(edit_page(function), {"form": "try", **wrong})
+        assert 'id="trial-form" data-refused' in text(reply)
+    assert len(shop.asked) == FunctionCall.objects.count() == 1
 
 
 def test_an_address_of_ours_is_refused_beside_its_field(ann, bot, shop):

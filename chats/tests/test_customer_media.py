@@ -145,13 +145,27 @@ def test_a_voice_note_is_transcribed_and_answered(
     assert [item["id"] for item in found] == [str(chat.pk)]
 
 
-def test_a_voice_note_to_an_agent_is_transcribed_too(server, ben, chat, listening):
+@pytest.mark.parametrize(
+    ("usage", "credits"),
+    [
+        ({"input_tokens": 1_500, "output_tokens": 20}, 2),
+        ({"seconds": 61}, 2),
+        ({"seconds": -1}, 1),
+        ({"seconds": 10**18}, 1),
+        (None, 1),
+    ],
+)
+def test_a_voice_note_to_an_agent_is_transcribed_too(
+    server, ben, chat, client_a, listening, credits_spent, usage, credits
+):
+    listening.heard |= {"usage": usage}
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
     send(server, chat, NOTE, reply="async")
     assert Job.objects.filter(name="chats.transcribe_message").count() == 1
     run_jobs()
     assert sent_by(chat).content[0]["transcript"] == KNOWN
     assert replies() == []
+    assert credits_spent(client_a) == credits
 
 
 @pytest.mark.parametrize("heard", [None, {"text": ""}, {"words": 7}])

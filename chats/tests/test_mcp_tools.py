@@ -3,6 +3,7 @@
 import pytest
 
 from bots.models import Function, FunctionCall, FunctionCalling, McpServer
+from bots.services import functions, mcp_servers
 from bots.services.function_runner import UNCERTAIN
 from chatplatform.testing import mcp_server, run_jobs
 from chats.models import Conversation
@@ -207,11 +208,18 @@ def test_a_5xx_after_a_call_was_sent_leaves_its_effect_open(say, ann, bot, setti
     assert Conversation.objects.get().assign_type == "queue"
 
 
-def test_a_configuration_of_functions_leaves_tools_alone(ann, bot, connected):
+def test_a_configuration_of_functions_leaves_tools_alone(
+    ann, bot, connected, get_order, monkeypatch
+):
     path = f"/function-calling/{bot.pk}"
     config = ann.get(path).json()
     assert config["functions"] == []
     assert ann.post(path, {"is_enabled": True, "functions": []}).status_code == 200
+    assert Function.objects.get().tool == "find_order"
+    own = {**get_order, "name": Function.objects.get().name}
+    assert ann.post(path, {"is_enabled": True, "functions": [own]}).status_code == 422
+    monkeypatch.setattr(functions, "MAX_FUNCTIONS", 1)
+    assert ann.post(path, {"is_enabled": True, "functions": [get_order]}).status_code == 422
     assert Function.objects.get().tool == "find_order"
 
 
@@ -239,6 +247,33 @@ def test_what_cannot_be_connected(ann, bot, shop, more, status):
     assert not McpServer.objects.exists()
 
 
+def test_a_name_is_taken_once_and_servers_and_functions_are_limited(
+    ann, bot, connected, shop, monkeypatch
+):
+    assert connect(ann, bot, shop).status_code == 422
+    assert connect(ann, bot, shop, name="Second").status_code == 201
+    other = connect(ann, bot, shop, name="Third").json()
+    assert ann.put(path_of(other, bot), {"name": "Shop"}).status_code == 422
+    monkeypatch.setattr(mcp_servers, "MAX_FUNCTIONS", 2)
+    both = {"allowed": [allow(), allow("refund")]}
+    assert ann.put(path_of(other, bot), both).status_code == 422
+    assert Function.objects.count() == 1
+    assert ann.put(path_of(connected, bot), both).status_code == 200, "its own are replaced"
+    monkeypatch.setattr(mcp_servers, "MAX_SERVERS", 3)
+    refused = connect(ann, bot, shop, name="Fourth")
+    assert (refused.status_code, refused.json()["code"]) == (409, "mcp_limit")
+    assert McpServer.objects.count() == 3
+
+
+def test_with_a_new_token_the_tools_are_listed_again(ann, bot, connected, shop):
+    McpServer.objects.update(token="former")
+    shop.change("Looks up")
+    reply = ann.put(path_of(connected, bot), {"token": mcp_server.TOKEN})
+    assert reply.status_code == 200, reply.content
+    (row,) = ann.get(servers_of(bot)).json()["items"]
+    assert {tool["name"]: tool["state"] for tool in row["tools"]}["find_order"] == "changed"
+
+
 def test_a_refused_choice_changes_nothing(ann, bot, connected):
     body = {"name": "Other", "allowed": [allow("no_such_tool")]}
     assert ann.put(path_of(connected, bot), body).status_code == 422
@@ -253,10 +288,26 @@ def test_whatever_a_tool_says_of_itself_can_be_stored(ann, bot, shop):
     assert {tool["description"] for tool in reply.json()["tools"]} >= {"Looks\ufffdup"}
 
 
-def test_a_server_that_speaks_something_else(ann, bot, tool):
+@pytest.mark.parametrize(
+    ("mode", "spoken"),
+    [
+        ("ok", {"status": "on its way"}),
+        ("ok", b"Hello"),
+        ("ok", {"id": 1, "result": []}),
+        ("ok", {"id": 1, "error": {"message": "Out of\0order"}}),
+        ("ok", {"id": 1, "error": "Out of\0order"}),
+        ("ok", {"id": 1, "method": "ping", "result": {}}),
+        ("404", {"id": 1, "result": {}}),
+    ],
+)
+def test_a_server_that_speaks_something_else(ann, bot, tool, mode, spoken):
+    tool.mode, tool.reply = mode, spoken
     body = {"name": "Shop", "url": f"http://{tool.host_port}/mcp"}
     reply = ann.post(servers_of(bot), body)
     assert (reply.status_code, reply.json()["code"]) == (409, "mcp_unusable")
+    if "Out of" in str(spoken):
+        assert reply.json()["detail"] == "Out of\ufffdorder"
+    assert [request.method for request in tool.requests] == ["POST"], "it is not asked for tools"
     assert not McpServer.objects.exists()
 
 

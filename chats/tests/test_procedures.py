@@ -364,7 +364,7 @@ def test_after_an_approval_the_next_call_is_proposed_to_the_agents(
 
 
 def test_after_an_approval_a_changed_procedure_is_left_to_the_agents(
-    customer, chat, ann, ben, bot, asks
+    customer, chat, ann, ben, bot, asks, stub
 ):
     asks("agent")
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
@@ -372,9 +372,9 @@ def test_after_an_approval_a_changed_procedure_is_left_to_the_agents(
     write(ann, bot, "say: Something else.")
     approve(ben, bot, FunctionCall.objects.get())
     assert FunctionCall.objects.get().status == "succeeded"
-    note = replies()[-1]
-    assert note.is_note
-    assert "Refunded." not in note.text
+    assert Job.objects.get(name="chats.continue_after_approval").state == JobState.DONE
+    assert replies()[-1].is_note
+    assert stub.requests == [], "the model does not make up how it ends"
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
 

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from time import sleep
+from unittest import mock
 
 import pytest
 from django.urls import reverse
@@ -17,6 +18,7 @@ from chats.models import Conversation, GroupedQuestion, Message, QuestionGroup
 from chats.services.insight import question_groups
 from chats.testing import make_chat
 from identity.models import CreditEntry
+from identity.services.credits import InsufficientCredits
 from identity.testing import enter_site, signed_in
 from webhooks.models import Event
 
@@ -235,6 +237,20 @@ def test_asking_again_says_why_there_is_still_no_answer(ann, bot, path, grouped)
     run_jobs()
     seen = ann.get(f"{path}/{first['id']}").json()
     assert (seen["status"], seen["answer"], seen["fault"]) == ("open", None, "below_gate")
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts"), [(OSError(), 1), (InsufficientCredits(balance=0, required=1), 3)]
+)
+def test_a_question_that_could_not_be_asked_again_says_so(ann, bot, path, grouped, error, attempts):
+    first = ann.get(path).json()["items"][0]
+    ann.post(f"{path}/{first['id']}/ask", {})
+    Job.objects.filter(name="chats.ask_question_again").update(max_attempts=attempts)
+    with mock.patch("bots.services.answer_preview.ask", side_effect=error):
+        run_jobs()
+    assert Job.objects.get(name="chats.ask_question_again").state == "dead"
+    seen = ann.get(f"{path}/{first['id']}").json()
+    assert (seen["status"], seen["answer"], seen["fault"]) == ("open", None, "engine_failed")
 
 
 def test_who_does_not_train_reads_alone(ben, ann, path, grouped):

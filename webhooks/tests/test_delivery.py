@@ -1,5 +1,6 @@
 """Deliveries to real sockets: signing, retries, limits, and what the receiver gets."""
 
+import socket
 import threading
 import time
 from datetime import timedelta
@@ -138,6 +139,18 @@ def test_a_bad_answer_is_retried(listening, receiver, deliver, settings, script,
     listening.refresh_from_db()
     assert listening.consecutive_failures == 1
     assert listening.failing_since is not None
+
+
+def test_an_endpoint_where_nobody_listens_says_so(client_a, listening, deliver, settings):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        host_port = f"127.0.0.1:{taken.getsockname()[1]}"
+        settings.EGRESS_ALLOW = [host_port]
+        WebhookConfig.objects.update(url=f"http://{host_port}/")
+        announce(client_a.pk, "message.created", {})
+        deliver()
+    assert Delivery.objects.get().state == DeliveryState.FAILED
+    assert attempts()[0].error == Fault.CONNECTION_REFUSED
 
 
 def test_a_long_answer_is_a_success(client_a, listening, receiver, deliver):
