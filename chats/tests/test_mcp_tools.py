@@ -266,7 +266,9 @@ def test_a_name_is_taken_once_and_servers_and_functions_are_limited(
 
 
 def test_with_a_new_token_the_tools_are_listed_again(ann, bot, connected, shop):
-    McpServer.objects.update(token="former")
+    row = McpServer.objects.get()
+    row.token = "former"
+    row.save()
     shop.change("Looks up")
     reply = ann.put(path_of(connected, bot), {"token": mcp_server.TOKEN})
     assert reply.status_code == 200, reply.content
