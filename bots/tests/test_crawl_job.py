@@ -158,7 +158,7 @@ def test_a_page_whose_file_is_lost_is_fetched_and_stored_again(ann, bot, site):
     site.pages = {"/": (200, headers, html(text(1), "/a").encode()), "/a": html(text(2))}
     web_url = add(ann, bot, site)
     run_jobs()
-    default_storage.delete(Document.objects.get(url=site.at("/")).file.name)
+    default_storage.delete(str(Document.objects.get(url=site.at("/")).file.name))
     again(web_url)
     assert WebPage.objects.get(url=site.at("/")).http_status == 200
     assert get_web_url(ann, bot)["status"] == "trained"
