@@ -8,7 +8,7 @@ from chats.models import Message
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
 FILE_TYPES = ("image", "file", "audio", "video")
-# A stored part of a message's content, with some of the keys of the shape `MessageContent`.
+# A stored part of a message's content, with some of the keys of `MessageContent`.
 Part = Mapping[str, Any]
 
 

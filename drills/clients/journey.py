@@ -62,4 +62,4 @@ print(turn.reply.content[0].text)
 
 refused = open_chat.sync(client=anybody, body=opened)  # type: ignore[arg-type]
 assert isinstance(refused, models.Error)
-assert refused.code == models.ErrorCode.NOT_AUTHENTICATED
+assert refused.code == "not_authenticated"
