@@ -210,7 +210,7 @@ def _tool(item: dict[str, Any]) -> McpTool:
 def _text_of(result: dict[str, Any]) -> str:
     """The texts of a result's items; an item without text is replaced by its type, as in `[image]`.
 
-    If there are no items, the result's structured content is returned as JSON.
+    If no item has a text, the result's structured content is returned as JSON.
     """
     content = result.get("content")
     listed = content if isinstance(content, list) else []

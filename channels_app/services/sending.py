@@ -301,7 +301,7 @@ def _part(stored: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
             sent = OutgoingTemplate(template["name"], template["language"], stored["components"])
             header = _file(stored | {"type": stored.get("header_file")}, files)
             return Part(text=text, template=sent, file=header.file if header else None)
-        case "location" if place := _place(stored["location"], text):
+        case "location" if place := _place(stored.get("location") or {}, text):
             return place
         case type_ if type_ in FILE_TYPES:
             return _file(stored, files)

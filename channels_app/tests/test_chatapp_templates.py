@@ -14,7 +14,7 @@ from chatplatform.testing import run_jobs, stub_model
 from chats.models import Conversation, Customer, Message
 from chats.testing import make_chat
 from identity.models import ClientConfig
-from identity.testing import make_person
+from identity.testing import make_key, make_person
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -213,6 +213,9 @@ def test_a_file_of_the_conversation_stands_in_the_header(chatapp, chat, ben, ori
     message = Message.objects.get(pk=reply.json()["id"])
     assert message.status == "sent", message.error
     assert message.content[0]["attachment_id"] == picture["attachment_id"]
+    server = make_key(ben.client, "secret")
+    lines = server.get(f"/ai/client/chat/{chat.pk}/transcript").json()["messages"]
+    assert lines[-1]["files"] == [picture["file_name"]]
     (header,) = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
     assert list(header["parameters"][0]["image"]) == ["id"], "uploaded"
 

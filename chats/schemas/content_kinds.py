@@ -30,9 +30,10 @@ KINDS: dict[str, Kind] = {
     "text": Kind(("text",)),
     **dict.fromkeys(FILE_TYPES, _FILE),
     "location": Kind(
-        ("location",), lambda part: location_text(part["location"]), is_question=False
+        ("location",), lambda part: location_text(part.get("location") or {}), is_question=False
     ),
-    "template": Kind(is_translated=False),  # the provider has the template's text
+    # The provider has the template's text; the file is the one in its header.
+    "template": Kind(label=lambda part: part.get("file_name") or "", is_translated=False),
     "feedback": Kind(),
 }
 

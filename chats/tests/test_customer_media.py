@@ -156,7 +156,7 @@ def test_a_voice_note_is_transcribed_and_answered(
     ],
 )
 def test_a_voice_note_to_an_agent_is_transcribed_too(
-    server, ben, chat, client_a, listening, credits_spent, usage, credits
+    server, ben, chat, client_a, *, listening, credits_spent, usage, credits
 ):
     listening.heard |= {"usage": usage}
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200

@@ -143,7 +143,7 @@ def test_who_asks_twice_about_something_else_has_left_it(customer, bot, tool, be
         (["zoe@", "zoe@"], "not_given", "queue"),
     ],
 )
-def test_who_gives_no_value_ends_it(customer, chat, ann, bot, lines, result, assignee):
+def test_who_gives_no_value_ends_it(customer, chat, ann, bot, *, lines, result, assignee):
     write(ann, bot, "ask mail (email): Your email?\nsay: Thanks.")
     assert "Thanks." not in customer(START, *lines)
     assert rows()[-1] == ("end", result)
@@ -211,7 +211,7 @@ def test_a_failure_that_may_have_had_an_effect_hands_over(server, chat, ann, bot
     ],
 )
 def test_a_call_that_cannot_be_made_hands_over(
-    customer, chat, configure, get_order, refund, tool, given, change, result
+    customer, chat, configure, get_order, *, refund, tool, given, change, result
 ):
     customer(START)
     configure(get_order, refund, **change)
@@ -226,7 +226,7 @@ def test_a_call_that_cannot_be_made_hands_over(
     ("asked", "required", "sent"), [("(number)", "string", "1234"), ("", "integer", 1234)]
 )
 def test_a_value_is_sent_as_the_function_takes_it(
-    customer, ann, bot, configure, get_order, asked, required, sent
+    customer, ann, bot, configure, *, get_order, asked, required, sent
 ):
     parameters = get_order["parameters"] | {"properties": {"order_id": {"type": required}}}
     configure(get_order | {"parameters": parameters})
@@ -250,7 +250,7 @@ def asks(configure, refund):
         ([ASIDE, ASIDE, "yes"], 0, None),
     ],
 )
-def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool, lines, calls, end):
+def test_the_customer_confirms_a_call(server, chat, ann, bot, *, asks, tool, lines, calls, end):
     asks("customer")
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
     said = tell(server, chat, START, "1234")
@@ -333,7 +333,7 @@ def approve(ben, bot, call):
 
 @pytest.mark.parametrize("said", ["", "say: Refunded.\n"])
 def test_a_chat_that_was_returned_before_the_approval_is_handed_over_again(
-    customer, chat, ann, ben, bot, asks, said
+    customer, chat, ann, ben, *, bot, asks, said
 ):
     asks("agent")
     write(ann, bot, f"ask order_id: Which?\ncall refund\n{said}hand over")
@@ -349,7 +349,7 @@ def test_a_chat_that_was_returned_before_the_approval_is_handed_over_again(
 
 
 def test_after_an_approval_the_next_call_is_proposed_to_the_agents(
-    customer, ann, ben, bot, configure, get_order, refund, tool
+    customer, ann, ben, bot, *, configure, get_order, refund, tool
 ):
     configure(*({**function, "requires_approval": "agent"} for function in (get_order, refund)))
     write(ann, bot, "ask order_id: Which?\ncall get_order\ncall refund\nsay: Refunded.")
@@ -364,7 +364,7 @@ def test_after_an_approval_the_next_call_is_proposed_to_the_agents(
 
 
 def test_after_an_approval_a_changed_procedure_is_left_to_the_agents(
-    customer, chat, ann, ben, bot, asks, stub
+    customer, chat, ann, ben, *, bot, asks, stub
 ):
     asks("agent")
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
@@ -431,7 +431,7 @@ def test_a_model_starts_it_and_judges_conditions(server, chat, ann, bot, tool, s
 
 @pytest.mark.usefixtures("procedure")
 @pytest.mark.parametrize("lacks", ["knowledge", "health", "credits", "a model"])
-def test_what_a_model_cannot_judge_a_person_does(server, chat, ann, bot, stub, settings, lacks):
+def test_what_a_model_cannot_judge_a_person_does(server, chat, ann, bot, *, stub, settings, lacks):
     write(ann, bot, "ask order_id: Which?\nif the order is late: say: Sorry!\nsay: Bye.")
     stub.json_answer = {"is_known": lacks != "knowledge", "holds": True}
     stub.play("500" if lacks == "health" else "json")

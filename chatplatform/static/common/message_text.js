@@ -7,8 +7,10 @@ const joined = (...values) => values.filter((value) => value || value === 0).joi
 
 /** For each type of part that is neither a text nor a file: what a part says besides its text, in one line. */
 const LINES = {
-  location: ({ text, location: { city, region, country, latitude, longitude } }) =>
-    t("Location: {where}", { where: text || joined(city, region, country) || joined(latitude, longitude) }),
+  location: ({ text, location }) => {
+    const { city, region, country, latitude, longitude } = location ?? {};
+    return t("Location: {where}", { where: text || joined(city, region, country) || joined(latitude, longitude) });
+  },
 };
 
 export const lineOf = (part) => LINES[part.type]?.(part);
