@@ -193,8 +193,13 @@ class SettingsForm(ServiceForm):
 
 @functools.cache
 def _properties(schema: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """The name and the JSON Schema of each field of a schema."""
-    return list(schema.model_json_schema()["properties"].items())
+    """The name and the JSON Schema of each field of a schema, with its default, which the API's
+    document leaves out if fields that are left out keep their values."""
+    described = schema.model_json_schema()["properties"]
+    return [
+        (name, item | {"default": schema.model_fields[name].default})
+        for name, item in described.items()
+    ]
 
 
 class Files(forms.FileInput):

@@ -213,6 +213,7 @@ def test_a_file_of_the_conversation_stands_in_the_header(chatapp, chat, ben, ori
     message = Message.objects.get(pk=reply.json()["id"])
     assert message.status == "sent", message.error
     assert message.content[0]["attachment_id"] == picture["attachment_id"]
+    type(chat.bot).objects.update(export_enabled=True)
     server = make_key(ben.client, "secret")
     lines = server.get(f"/ai/client/chat/{chat.pk}/transcript").json()["messages"]
     assert lines[-1]["files"] == [picture["file_name"]]
