@@ -160,7 +160,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
-def mark_further_cases(items: list[pytest.Item]) -> None:
+def pytest_mark_further_cases(items: list[pytest.Item]) -> None:
     """Mark all but the first two cases of a parametrized test as `full`."""
     cases: Counter[str] = Counter()
     for item in items:
