@@ -185,21 +185,19 @@ class SettingsForm(ServiceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        described = {name: item for schema in self.schemas for name, item in _properties(schema)}
+        described = {
+            name: item for schema in self.schemas for name, item in _properties(schema).items()
+        }
         for setting in self.settings:
             self.add_field(setting.name, setting.to_field(described[setting.name]))
         self.order_fields(self.field_order or [item.name for item in self.settings])
 
 
 @functools.cache
-def _properties(schema: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """The name and the JSON Schema of each field of a schema, with its default, which the API's
-    document leaves out if fields that are left out keep their values."""
-    described = schema.model_json_schema()["properties"]
-    return [
-        (name, item | {"default": schema.model_fields[name].default})
-        for name, item in described.items()
-    ]
+def _properties(schema: type[pydantic.BaseModel]) -> dict[str, dict[str, Any]]:
+    """The JSON Schema of each field of a schema by name."""
+    properties: dict[str, dict[str, Any]] = schema.model_json_schema()["properties"]
+    return properties
 
 
 class Files(forms.FileInput):

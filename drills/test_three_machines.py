@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from shutil import which
 
+import httpx2
 import pytest
 
 from drills.hosts import Host
@@ -42,7 +43,7 @@ def move_a_file(made: World, chat: str) -> None:
         )  # fmt: skip
         assert reply.is_success, reply.text
         (file,) = (part for part in reply.json()["message"]["content"] if part["url"])
-        back = made.direct.get(goes.url + file["url"])
+        back = made.direct.get(goes.url + httpx2.URL(file["url"]).raw_path.decode())
         assert back.content == data
 
 

@@ -1,5 +1,6 @@
 """Builds the served OpenAPI document from the operations' declarations."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -356,8 +357,18 @@ class OperationSchema(AutoSchema):
         known = self.registry._components.setdefault(component.key, component)
         if known.object is not of:
             raise TypeError(f"Two schemas have one name: {known.object} and {of}.")
+        if mode == "validation" and getattr(of, "keeps_values", False):
+            _describe_defaults(schema)
         # `openapi_postprocessing.finish` combines or separates the schemas of both modes.
         vars(known).setdefault("modes", {})[mode] = schema
+
+
+def _describe_defaults(schema: dict[str, Any]) -> None:
+    """Move the defaults into the descriptions: generated clients would send them with each update,
+    which would reset the fields that the caller leaves out."""
+    for part in schema["properties"].values():
+        if (default := part.pop("default", None)) not in (None, ""):
+            part["description"] += f" Default when new: `{json.dumps(default)}`."
 
 
 def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The base of all schemas (pydantic models) and the types of their fields."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -210,9 +209,6 @@ class Schema(BaseModel):
             for name, field in cls.model_fields.items():
                 for rule in _rules_of(field):
                     parts[name]["description"] += f" {rule}"
-            for part in parts.values() if cls.keeps_values else ():
-                if (default := part.pop("default", None)) not in (None, ""):
-                    part["description"] += f" Default when new: `{json.dumps(default)}`."
         return schema
 
     @model_validator(mode="before")

@@ -42,10 +42,10 @@ class Stalling:
             if self.hangs_up:
                 self.held[-1].close()
 
-    def wait_for(self, count):
+    def wait_for(self, count, callers):
         ends_at = time.monotonic() + 60
         while len(self.held) < count:
-            assert time.monotonic() < ends_at, f"{len(self.held)} calls of {count} came"
+            assert time.monotonic() < ends_at, f"{len(self.held)} came, {callers.answers[:2]}"
             time.sleep(0.01)
 
     def hang_up(self):
@@ -126,7 +126,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         for link in links[1:]:
             for _ in range(_MAX_CONCURRENT_CALLS):
                 others.send("POST", link, page)
-        issuer.wait_for(len(links) * _MAX_CONCURRENT_CALLS)
+        issuer.wait_for(len(links) * _MAX_CONCURRENT_CALLS, others)
         assert flood.ask("GET", "/identity/users/me", ann.headers)[0] == 200
         assert others.answers == [], "the issuer still holds them"
         issuer.hang_up()
@@ -151,7 +151,7 @@ def test_a_model_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         callers = Callers(web_port)
         for _ in range(CLIENT_THREADS):
             callers.send("POST", path, headers, urlencode(form))
-        model.wait_for(CLIENT_THREADS)
+        model.wait_for(CLIENT_THREADS, callers)
         assert callers.ask("GET", "/identity/users/me", ann.headers)[0] == 200
         assert callers.ask("POST", path, headers, urlencode(form))[0] == 429
         assert callers.ask("GET", path, headers)[0] == 200, "the form itself calls nobody"
