@@ -6,30 +6,36 @@ events, in all processes.
 The platform runs as with `make run`, with the demo client, in a folder of its own. One customer
 after another asks and waits for the reply: questions that are new to the encoder, a question that
 it has encoded before, and the same with a scripted model that answers at once. Encoding alone is
-measured in this process. EXCHANGES (200) sets the number of exchanges for each figure.
+measured in this process, and the same exchange with the twin (`bench/exchange_twin.py`) on the same
+database. EXCHANGES (200) sets the number of exchanges for each figure.
 """
 
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import httpx2
 from idle_and_burst import QUESTION, Running, cpu_of
+from load_generator import family, free_port, wait_for
 
 from bots.language import embedding
 from chatplatform.testing import stub_model
-from drills.platform import command_of
+from drills.platform import command_of, environ_of
 
 COUNT = int(os.environ.get("EXCHANGES", "200"))
 EXCHANGES_PER_CHAT, WARM_UP = 10, 30
 # The columns of the table, and what the command line of their processes has.
 PARTS = {
-    "web": ("chatplatform.web.serve", "spawn_main"),
-    "workers, beat": ("celery",),
+    "web": ("chatplatform.web.serve", "spawn_main", "exchange_twin:app"),
+    "workers, beat": ("celery", "exchange_twin.py"),
     "relay": ("manage.py relay",),
     "PostgreSQL": ("postgres",),
     "Valkey": ("valkey-server",),
@@ -56,6 +62,46 @@ def running(folder: Path, model: stub_model.StubModel | None = None) -> Iterator
         platform.stop()
 
 
+class Twin:
+    """The twin on a running platform's database, with its bot, key and conversations."""
+
+    def __init__(self, platform: Running) -> None:
+        self.platform, port = platform, free_port()
+        (web, *_) = platform.processes("chatplatform.web.serve")
+        folder, environ = Path(__file__).parent, os.environ | environ_of(web)
+        command = [sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--port"]
+        command += [str(port), "--log-level", "warning", "exchange_twin:app"]
+        self.web = subprocess.Popen(command, cwd=folder, env=environ)
+        ((bot,),) = platform.sql("SELECT id FROM bots_bot ORDER BY id LIMIT 1")
+        self.worker = subprocess.Popen(
+            [sys.executable, "exchange_twin.py", str(bot)],
+            cwd=folder, env=environ, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        wait_for(port, self.web)
+        assert self.worker.stdout
+        assert self.worker.stdout.readline() == b"listening\n"
+        self.client = httpx2.Client(
+            base_url=f"http://127.0.0.1:{port}", headers=platform.key, timeout=30
+        )
+
+    def family(self) -> list[int]:
+        """The twin's processes, and the database's."""
+        database = [pid for pid in self.platform.family() if part_of(pid) == "PostgreSQL"]
+        return [*family(self.web.pid), *family(self.worker.pid), *database]
+
+    def open_chat(self) -> str:
+        return self.platform.open_chat()
+
+    def ask(self, chat: str, **message: Any) -> dict[str, Any]:
+        return dict(self.client.post(f"/exchange/{chat}", json=message).json())
+
+    def stop(self) -> None:
+        self.client.close()
+        for process in (self.web, self.worker):
+            process.terminate()
+            process.wait(10)
+
+
 def new_question(number: int) -> str:
     """A question that no encoder has seen."""
     return f"How many days do I have to return an unused item of order {number}?"
@@ -78,7 +124,7 @@ def part_of(pid: int) -> str:
     return next(part for part, words in PARTS.items() if any(word in command for word in words))
 
 
-def ask(platform: Running, question: Callable[[int], str], count: int) -> list[float]:
+def ask(platform: Running | Twin, question: Callable[[int], str], count: int) -> list[float]:
     """The seconds of each exchange."""
     took = []
     for number in range(count):
@@ -91,7 +137,7 @@ def ask(platform: Running, question: Callable[[int], str], count: int) -> list[f
     return took
 
 
-def measure(platform: Running, question: Callable[[int], str]) -> tuple[float, float]:
+def measure(platform: Running | Twin, question: Callable[[int], str]) -> tuple[float, float]:
     """Print a line; return the processor time of an exchange, and its p50, in milliseconds."""
     ask(platform, question, WARM_UP)
     before = cpu_of(platform)
@@ -120,10 +166,15 @@ def main() -> None:
             whole, p50 = measure(platform, new_question)
             print("| a known question, quoted | ", end="")
             measure(platform, lambda _: QUESTION)
+            twin = Twin(platform)
+            print("| a new question, the twin | ", end="")
+            by_twin, _ = measure(twin, lambda number: new_question(COUNT + WARM_UP + number))
+            twin.stop()
         with stub_model.running() as model, running(folder, model) as platform:
             print("| a known question, with a scripted model | ", end="")
             by_model, _ = measure(platform, lambda _: QUESTION)
     print(f"a new question to encoding alone: {whole / encode:.2f} (goal: at most 1.8)")
+    print(f"a new question to the twin's: {whole / by_twin:.2f} (goal: at most 2)")
     print(f"with a scripted model: {by_model:.1f} ms (goal: at most 20)")
     print(f"p50 above encoding: {p50 - encode:.1f} ms (goal: at most 20)")
     print(f"load {Path('/proc/loadavg').read_text().split()[:3]}")
