@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import json
 import re
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -60,9 +59,7 @@ class Shop(Platform):
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    chromium = shutil.which("chromium")
-    assert chromium, "install the package `chromium`"
+def shop(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Iterator[Shop]:
     arguments = ["--no-sandbox", f"--host-resolver-rules=MAP {EVIL} 127.0.0.1"]
     with stub_model.running() as model, sync_playwright() as driver:
         running = Shop(
@@ -70,7 +67,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
             LLM_MODEL="stub", LLM_API_KEY="stub", LLM_DEADLINE_SECONDS="20",
         )  # fmt: skip
         running.model = model
-        running.browser = driver.chromium.launch(executable_path=chromium, args=arguments)
+        running.browser = driver.chromium.launch(executable_path=chromium_path, args=arguments)
         yield running
         running.browser.close()
         running.stop()
