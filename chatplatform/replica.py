@@ -14,6 +14,8 @@ from django.conf import settings
 from django.db import Error, connections
 from django.utils import timezone
 
+from chatplatform.observing import outage_logging
+
 log = logging.getLogger(__name__)
 PRIMARY, REPLICA = "default", "replica"
 # How long a measured lag is used, and how long to wait for a measurement: a server that hangs never
@@ -105,6 +107,7 @@ def measure() -> float | None:
     finally:
         for name in (PRIMARY, REPLICA):
             connections[name].close()  # it is not needed until the next measurement
+    outage_logging.report_recovery("replica")
     if not is_replica:
         log.error("the server of DATABASE_REPLICA_URL is not a replica, so it is not read")
         return None

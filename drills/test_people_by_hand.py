@@ -116,7 +116,7 @@ def test_a_newcomers_first_question_is_answered_with_its_source(shop: Shop) -> N
     widget = widget_of(page)
     write(widget, QUESTION)
     expect(answers(widget)).to_contain_text(ANSWER, timeout=PATIENCE)
-    expect(widget.locator(".sources summary")).to_have_text(["shop-help"])
+    expect(widget.locator(".sources summary")).to_have_text(["¹ Returns"])
     expect(widget.locator(".message.system")).to_have_count(0)
     page.context.close()
 

@@ -1,5 +1,5 @@
-"""Limits what is logged while the broker or the database is unavailable: one line a minute, and one
-line when it responds again.
+"""Limits what is logged while the broker, the database or its replica is unavailable: one line a
+minute, and one line when it responds again.
 
 Otherwise every loop of every process would log the outage again and again, and libraries would log
 a traceback each time.
@@ -56,7 +56,7 @@ class OncePerMinute(logging.Filter):
 
 
 def report_recovery(kind: str) -> None:
-    """Log that the `broker` or the `database` responds again, if it was unavailable."""
+    """Log that the `broker`, `database` or `replica` responds again, if it was unavailable."""
     began = _began.pop(kind, None)
     if began is not None:
         _logged_at.pop(kind, None)
@@ -71,7 +71,8 @@ def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
 
 
 def _failed_server(exc: BaseException, logger: str) -> str | None:
-    """`broker` or `database` if this error shows that it is down; None for any other error."""
+    """`broker`, `database` or `replica` if this error shows that it is down; None for any other
+    error."""
     # Errors are compared by name, so that logging does not load these libraries.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}
     is_cut_off = isinstance(exc, ConnectionError | TimeoutError)
@@ -79,5 +80,6 @@ def _failed_server(exc: BaseException, logger: str) -> str | None:
         return "broker"
     if names & _DATABASE_ERRORS:
         state = getattr(exc.__cause__ or exc, "sqlstate", None)
-        return "database" if state is None or state.startswith(_OUTAGE_STATES) else None
+        if state is None or state.startswith(_OUTAGE_STATES):
+            return "replica" if logger == "chatplatform.replica" else "database"
     return None

@@ -54,6 +54,7 @@ def of_database(state):
         (of_database(None), "chatplatform.jobs.relay", "database"),
         (of_database("57P01"), "celery.app.trace", "database"),
         (of_database("53300"), "django.request", "database"),
+        (of_database(None), "chatplatform.replica", "replica"),
     ],
 )
 def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said, monkeypatch):
