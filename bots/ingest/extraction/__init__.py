@@ -99,7 +99,8 @@ def read(path: Path, file_name: str) -> ExtractedText:
     Raises ExtractError or MemoryError.
     """
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise ExtractError("too_large", "The file is larger than 25 MB.")
+        limit = f"{MAX_FILE_BYTES >> 20} MB"
+        raise ExtractError("too_large", "The file is larger than the limit", limit)
     with path.open("rb") as file:
         mime_type = file_types.sniff(file.read(file_types.SNIFF_BYTES), file_name)
     try:

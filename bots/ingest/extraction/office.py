@@ -164,7 +164,9 @@ def read_xlsx(path: Path) -> Content:
                     characters += len(section.text)
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
-                        raise ExtractError("too_large", "The table has more than 20,000 rows.")
+                        raise ExtractError(
+                            "too_large", "The table has more rows than the limit", MAX_ROWS
+                        )
         names = ", ".join(hidden)
         warning = f"{len(hidden)} of {len(sheets)} sheets are hidden and were left out ({names})."
         return Content(title_of(archive), sections, warning if hidden else "")
@@ -408,7 +410,9 @@ def read_pptx(path: Path) -> Content:
         part = "ppt/presentation.xml"
         slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
         if len(slides) > MAX_SLIDES:
-            raise ExtractError("too_large", "The document has more than 2,000 slides.")
+            raise ExtractError(
+                "too_large", "The document has more slides than the limit", MAX_SLIDES
+            )
         sections = []
         for number, (_, slide) in enumerate(slides, 1):
             root = parsed(archive, slide)

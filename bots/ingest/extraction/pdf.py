@@ -71,7 +71,7 @@ def read_pdf(path: Path) -> Content:
         if reader.is_encrypted and not reader.decrypt(""):
             raise ExtractError("encrypted", "The PDF is password-protected.")
         if len(reader.pages) > MAX_PAGES:
-            raise ExtractError("too_large", "The PDF has more than 2,000 pages.")
+            raise ExtractError("too_large", "The PDF has more pages than the limit", MAX_PAGES)
         title = str((reader.metadata and reader.metadata.title) or "")
         original = document = pdf_oxide.PdfDocument(str(path))
         data, damaged = _rewritten(reader, document)
