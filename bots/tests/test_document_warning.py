@@ -60,12 +60,12 @@ LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe
     ("data", "told", "read"),
     [
         (packed(WHOLE), None, [1, 2, 3]),
-        (packed(DAMAGED), "damaged there (page 2)", [1, 3]),
-        (packed(WHOLE[: len(WHOLE) // 2]), "damaged there (page 2)", [1, 3]),
-        (LOST, "damaged there (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), "no spaces between words (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), "no spaces between words (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], *[b""] * 9), "9 of 10 pages have no text", [1]),
+        (packed(DAMAGED), ": 2 (1/3).", [1, 3]),
+        (packed(WHOLE[: len(WHOLE) // 2]), ": 2 (1/3).", [1, 3]),
+        (LOST, ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], *[b""] * 9), ": 2-10 (9/10).", [1]),
     ],
     ids=["whole", "damaged", "cut", "lost", "glued", "partly glued", "scans"],
 )
@@ -87,3 +87,5 @@ def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
         assert told in warning
         for path in pages:
             assert escape(warning) in ann.browser.get(path).content.decode(), path
+        shown = shown_in_german(ann.user, bot)
+        assert (escape(warning) in shown, told in shown) == (False, True)

@@ -109,9 +109,10 @@ def error_text(message: str, code: str) -> str:
 
 @register.filter
 def stored_text(message: str) -> str:
-    """A stored English message in the reader's language. What follows a colon, such as a number or
-    another server's words, is translated only if it is a sentence of ours, too."""
-    return ": ".join(map(gettext, message.split(": ")))
+    """A stored English message in the reader's language, its lines in one. What follows a colon,
+    such as a number or another server's words, is translated only if it is ours, too."""
+    lines = message.splitlines()
+    return " ".join(": ".join(map(gettext, line.split(": "))) for line in lines)
 
 
 def translated_label(text: str) -> str:

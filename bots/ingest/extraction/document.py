@@ -52,7 +52,8 @@ class Content(NamedTuple):
 
     title: str
     sections: list[Section]
-    # Says which parts of the document could not be read; "" if there are none.
+    # Says which parts of the document could not be read, in a line for each cause; "" if there are
+    # none.
     warning: str = ""
 
 
@@ -63,6 +64,12 @@ class ExtractedText:
     sections: tuple[Section, ...]
     language: str
     warning: str = ""
+
+
+def left_out(what: str, values: int | str) -> str:
+    """A line of a warning: what could not be read, translated when it is shown, and how much or
+    which. Empty if there are no values."""
+    return f"{what}: {values}." if values else ""
 
 
 class ExtractError(Exception):

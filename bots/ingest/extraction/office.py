@@ -20,6 +20,7 @@ from bots.ingest.extraction.document import (
     check_length,
     headed_row,
     labeled_row,
+    left_out,
     names_below,
     remove_strikethrough,
     table_lines,
@@ -167,9 +168,9 @@ def read_xlsx(path: Path) -> Content:
                         raise ExtractError(
                             "too_large", "The table has more rows than the limit", MAX_ROWS
                         )
-        names = ", ".join(hidden)
-        warning = f"{len(hidden)} of {len(sheets)} sheets are hidden and were left out ({names})."
-        return Content(title_of(archive), sections, warning if hidden else "")
+        named = hidden and f"{', '.join(hidden)} ({len(hidden)}/{len(sheets)})"
+        warning = left_out("Hidden sheets, which were left out", named or "")
+        return Content(title_of(archive), sections, warning)
 
 
 def _rich_text(item: Any) -> str:
