@@ -121,17 +121,19 @@ ACTIONS = {
     "webhook.updated": gettext_noop("Webhook changed"),
 }  # fmt: skip
 
-# Names of columns and filters, and states, as `humanize_code` spells them out; for translation.
+# Names of columns, filters, states and kinds of files, as `humanize_code` spells them out; for
+# translation.
 HUMANIZED_CODES = (
     gettext_noop("Action"), gettext_noop("Active"), gettext_noop("Answered"),
-    gettext_noop("Attempts"), gettext_noop("Bot"), gettext_noop("Channel"),
+    gettext_noop("Attempts"), gettext_noop("Audio"), gettext_noop("Bot"), gettext_noop("Channel"),
     gettext_noop("Conversation"), gettext_noop("Count"), gettext_noop("Created"),
     gettext_noop("Created by"), gettext_noop("Day"), gettext_noop("Decided by"),
     gettext_noop("Description"), gettext_noop("Done"),
     gettext_noop("Due"), gettext_noop("Duration (ms)"), gettext_noop("Email"),
     gettext_noop("Error"), gettext_noop("Expected source"), gettext_noop("Expires"),
     gettext_noop("Failed"), gettext_noop("Failing since"),
-    gettext_noop("File name"), gettext_noop("Finished"), gettext_noop("HTTP status"),
+    gettext_noop("File"), gettext_noop("File name"), gettext_noop("Finished"),
+    gettext_noop("HTTP status"), gettext_noop("Image"),
     gettext_noop("Current"), gettext_noop("Enabled"), gettext_noop("Language"),
     gettext_noop("Last used"),
     gettext_noop("Latest"), gettext_noop("Name"), gettext_noop("Origin"),
@@ -140,7 +142,8 @@ HUMANIZED_CODES = (
     gettext_noop("Queued"), gettext_noop("Requires approval"), gettext_noop("Revoked"),
     gettext_noop("Role"), gettext_noop("Rows"), gettext_noop("Running"),
     gettext_noop("Starts with"), gettext_noop("Status"), gettext_noop("Type"),
-    gettext_noop("URL"), gettext_noop("User"), gettext_noop("Consecutive failures"),
+    gettext_noop("URL"), gettext_noop("User"), gettext_noop("Video"),
+    gettext_noop("Consecutive failures"),
     gettext_noop("Customer intent"), gettext_noop("Resolution"),
     gettext_noop("Address"), gettext_noop("API key"), gettext_noop("Event"),
     gettext_noop("Credit order"), gettext_noop("Function call"), gettext_noop("Message"),
