@@ -4,12 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.schemas import (
-    Language,
-    Schema,
-    Text,
-    example,
-)
+from chatplatform.api.schemas import Language, Schema, Text, example
 from chats.schemas.message import Citation, MessageText
 
 MAX_TRANSLATED_CHARS = 10_000

@@ -5,12 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from chatplatform.api.schemas import (
-    Moment,
-    RowId,
-    Schema,
-    example,
-)
+from chatplatform.api.schemas import Moment, RowId, Schema, example
 from chats import models
 from chats.schemas.message import Sentiment
 

@@ -6,13 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from chatplatform.api.pagination import ListPage, Page
-from chatplatform.api.schemas import (
-    Moment,
-    RowId,
-    Schema,
-    Text,
-    read_only,
-)
+from chatplatform.api.schemas import Moment, RowId, Schema, Text, read_only
 from chats import models
 
 Thumb = Literal["up", "down"]

@@ -8,15 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from bots.engine.tagging import TagSuggestion
 from bots.language.normalization import normalize
-from chatplatform.api.schemas import (
-    MAX_NUMBER,
-    InRequest,
-    RowId,
-    Schema,
-    Text,
-    example,
-    read_only,
-)
+from chatplatform.api.schemas import MAX_NUMBER, InRequest, RowId, Schema, Text, example, read_only
 from chats import models
 
 # The maximum number of tags per conversation.
