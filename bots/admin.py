@@ -35,7 +35,12 @@ from chatplatform.admin_base import (
 )
 from chatplatform.admin_lists import AdminChangeList
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.templatetags.codes import error_text, humanize_code, translated_label
+from chatplatform.templatetags.codes import (
+    error_text,
+    humanize_code,
+    stored_text,
+    translated_label,
+)
 from identity.forms import DEFAULT_DAILY_CREDITS
 
 # Imported because they register their own admin pages.
@@ -266,7 +271,7 @@ class DocumentAdmin(TrainedAdmin):
 
     @column(gettext_lazy("Problem"))
     def shown_problem(self, row: models.Document) -> str:
-        return self.shown_error(row) if row.error_code else row.warning
+        return self.shown_error(row) if row.error_code else stored_text(row.warning)
 
     @column(gettext_lazy("Test run"))
     def golden_run(self, row: Any) -> SafeString | str:

@@ -18,7 +18,7 @@ from channels_app.models import (
 )
 from channels_app.pages.channels import ChannelPages
 from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, column
-from chatplatform.templatetags.codes import translated_label
+from chatplatform.templatetags.codes import stored_text, translated_label
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",
@@ -41,7 +41,7 @@ class ChannelConnectionAdmin(ChannelPages):
     """The list of connections, with their status and last error."""
 
     list_display = (
-        "account_name", "channel", "client", "bot", "shown_status", "last_error", "last_event_at",
+        "account_name", "channel", "client", "bot", "shown_status", "shown_error", "last_event_at",
         "token_expires_at", "paused_until", "connected_by", "connected_at",
     )  # fmt: skip
     list_filter = ("channel", "status")
@@ -52,6 +52,10 @@ class ChannelConnectionAdmin(ChannelPages):
     @column(gettext_lazy("Status"), ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:
         return row.status, translated_label(row.get_status_display())
+
+    @column(gettext_lazy("Error"), ordering="last_error")
+    def shown_error(self, row: ChannelConnection) -> str:
+        return stored_text(row.last_error)
 
 
 def _counter(outcome: Outcome) -> Any:
@@ -112,8 +116,8 @@ class OutboundSendAdmin(TenantAdmin):
     read_by = ADMINS
 
     list_display = (
-        "of_chat", "part", "connection", "client", "shown_state", "provider_message_id", "error",
-        "sent_at",
+        "of_chat", "part", "connection", "client", "shown_state", "provider_message_id",
+        "shown_error", "sent_at",
     )  # fmt: skip
     list_filter = ("state", "connection__channel")
     list_select_related = ("client", "connection", "message__conversation")
@@ -127,3 +131,7 @@ class OutboundSendAdmin(TenantAdmin):
     @column(gettext_lazy("Status"), ordering="state", label=SEND_COLORS)
     def shown_state(self, row: OutboundSend) -> tuple[str, str]:
         return row.state, translated_label(row.get_state_display())
+
+    @column(gettext_lazy("Error"), ordering="error")
+    def shown_error(self, row: OutboundSend) -> str:
+        return stored_text(row.error)

@@ -1,9 +1,10 @@
 """`make words`: updates the catalogs in `locale/`, and builds the scripts that pages load.
 
 New texts in the source are added to each catalog without a translation, and texts that no longer
-exist are removed. `django.po` has the texts of the pages. `djangojs.po` has the texts of the desk's
-and the widget's scripts, which load them from one script per language. English needs no catalog. A
-language without a `django.po` is a language of the widget only.
+exist are removed; at the end it prints what lacks a translation. `django.po` has the texts of the
+pages. `djangojs.po` has the texts of the desk's and the widget's scripts, which load them from one
+script per language. English needs no catalog. A language without a `django.po` is a language of the
+widget only.
 """
 
 import io
@@ -36,6 +37,7 @@ _FUNCTIONS = {
     "gettext": None, "gettext_lazy": None, "gettext_noop": None,
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
     "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2), "ExtractError": (2,),
+    "left_out": None,
 }  # fmt: skip
 _SKIPPED_FOLDERS = {"static", "tests", "translations"}
 _APPS = ("desk", "widget")
@@ -165,9 +167,21 @@ def _as_script(catalog: Catalog, used: set[str]) -> str:
     return f"globalThis.catalogue = {{ plural: {plural}, texts: {lines} }};\n"
 
 
+def untranslated(catalog: Catalog) -> list[str]:
+    """The texts of a catalog that lack a translation, or one of its forms."""
+    return [
+        _first(entry.id)
+        for entry in catalog
+        if not all(entry.string if isinstance(entry.string, (tuple, list)) else [entry.string])
+    ]
+
+
 if __name__ == "__main__":
+    to_translate: dict[str, list[str]] = {}
     for path in sorted(ROOT.glob("locale/*/LC_MESSAGES/*.po")):
-        path.write_text(written(updated(path), path.read_text().partition("\n\n")[0]))
+        catalog = updated(path)
+        path.write_text(written(catalog, path.read_text().partition("\n\n")[0]))
+        to_translate.setdefault(path.parents[1].name, []).extend(untranslated(catalog))
         if path.name == "django.po":
             compiled = _read(path)
             # A fixed date, so that the same texts result in the same file.
@@ -178,3 +192,6 @@ if __name__ == "__main__":
         for path, script in catalogues(translation).items():
             path.parent.mkdir(exist_ok=True)
             path.write_text(script)
+    for language, found in to_translate.items():
+        if found:
+            print(f"{language}: {len(found)} without a translation", *found[:20], sep="\n  ")  # noqa: T201

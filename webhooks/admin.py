@@ -395,7 +395,7 @@ def _shown(item: Delivery) -> Shown:
     log = sorted(item.log.all(), key=lambda entry: entry.number)
     last = log[-1] if log else None
     text = attempt_text(last) if last else gettext("Not tried yet")
-    return item, forms.event_label(item.event.type), str(STATES[item.state]), text, last
+    return item, humanize_code(item.event.type), str(STATES[item.state]), text, last
 
 
 def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
@@ -456,7 +456,7 @@ class DeliveryAdmin(TenantAdmin):
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
-        return format_html("{} <code>{}</code>", forms.event_label(row.event.type), row.event.type)
+        return format_html("{} <code>{}</code>", humanize_code(row.event.type), row.event.type)
 
     @column(gettext_lazy("Status"), ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The forms of the site's pages about webhooks, and the labels of event types."""
+"""The forms of the site's pages about webhooks, and the groups of event types."""
 
 from typing import Any
 
@@ -10,48 +10,27 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 
-# The label of every type of event, in groups.
-EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
-    (gettext_lazy("Conversations"), {
-        "conversation.created": gettext_lazy("A conversation starts"),
-        "conversation.handed_off": gettext_lazy("The bot hands over to your team"),
-        "conversation.assigned": gettext_lazy("A conversation is assigned"),
-        "conversation.unassigned": gettext_lazy("A conversation is unassigned"),
-        "conversation.prioritized": gettext_lazy("A conversation's priority changes"),
-        "conversation.snoozed": gettext_lazy("A conversation is snoozed"),
-        "conversation.ended": gettext_lazy("A conversation ends"),
-        "conversation.reopened": gettext_lazy("A conversation is reopened"),
-    }),
-    (gettext_lazy("Messages"), {
-        "message.created": gettext_lazy("A message is added to a conversation"),
-        "message.delivered": gettext_lazy("A message is delivered"),
-        "message.read": gettext_lazy("A message is read"),
-        "message.updated": gettext_lazy("A message is edited"),
-        "message.failed": gettext_lazy("A message can't be delivered"),
-    }),
-    (gettext_lazy("Customers and ratings"), {
-        "customer.updated": gettext_lazy("Customer details change"),
-        "customer.merged": gettext_lazy("Two customers are merged"),
-        "feedback.created": gettext_lazy("A customer leaves a rating"),
-        "feedback.updated": gettext_lazy("A customer changes a rating"),
-    }),
-    (gettext_lazy("After a conversation"), {
-        "summary.created": gettext_lazy("A summary is ready"),
-        "tags.updated": gettext_lazy("Tags change"),
-        "sentiment.updated": gettext_lazy("Sentiment is detected"),
-    }),
-    (gettext_lazy("Content, channels, and account"), {
-        "document.trained": gettext_lazy("Content is ready"),
-        "document.failed": gettext_lazy("Content can't be read"),
-        "channel.connected": gettext_lazy("A channel is connected"),
-        "channel.disconnected": gettext_lazy("A channel is disconnected"),
-        "channel.notified": gettext_lazy("A provider sends an account or template update"),
-        "credits.low": gettext_lazy("Credits run low"),
-        "notification.created": gettext_lazy("Your team is notified"),
-        "webhook.test": gettext_lazy("Test"),
-    }),
+# Every type of event, in groups; its words are in `ACTIONS`, since logs show it too.
+EVENT_GROUPS: tuple[tuple[Promise, tuple[str, ...]], ...] = (
+    (gettext_lazy("Conversations"), (
+        "conversation.created", "conversation.handed_off", "conversation.assigned",
+        "conversation.unassigned", "conversation.prioritized", "conversation.snoozed",
+        "conversation.ended", "conversation.reopened",
+    )),
+    (gettext_lazy("Messages"), (
+        "message.created", "message.delivered", "message.read", "message.updated", "message.failed",
+    )),
+    (gettext_lazy("Customers and ratings"), (
+        "customer.updated", "customer.merged", "feedback.created", "feedback.updated",
+    )),
+    (gettext_lazy("After a conversation"), (
+        "summary.created", "tags.updated", "sentiment.updated",
+    )),
+    (gettext_lazy("Content, channels, and account"), (
+        "document.trained", "document.failed", "channel.connected", "channel.disconnected",
+        "channel.notified", "credits.low", "notification.created", "webhook.test",
+    )),
 )  # fmt: skip
-_EVENT_LABELS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
     ("undelivered", gettext_lazy("All undelivered events")),
     ("gave_up", gettext_lazy("Permanently failed")),
@@ -65,11 +44,6 @@ _HOURS = [
 ]  # fmt: skip
 
 
-def event_label(event_type: str) -> str:
-    """The label of a type of event."""
-    return str(_EVENT_LABELS.get(event_type) or humanize_code(event_type))
-
-
 class EndpointForm(ServiceForm):
     url = forms.CharField(
         label=gettext_lazy("URL"),
@@ -80,18 +54,20 @@ class EndpointForm(ServiceForm):
     description = forms.CharField(label=gettext_lazy("Description"), max_length=200, required=False)
     event_types = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
-        choices=list(_EVENT_LABELS.items()),
+        choices=lambda: [
+            (name, humanize_code(name)) for _, names in EVENT_GROUPS for name in names
+        ],
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
 
     @property
-    def event_groups(self) -> list[tuple[Promise, list[tuple[str, Promise, bool]]]]:
+    def event_groups(self) -> list[tuple[Promise, list[tuple[str, str, bool]]]]:
         """Each group's title, and its events, each with name, label and whether it is chosen."""
         chosen: Any = self["event_types"].value() or ()
         return [
-            (title, [(name, words, name in chosen) for name, words in group.items()])
-            for title, group in EVENT_GROUPS
+            (title, [(name, humanize_code(name), name in chosen) for name in names])
+            for title, names in EVENT_GROUPS
         ]
 
 

@@ -119,7 +119,8 @@ class DocumentDto(Schema):
     progress: int = Field(description="Progress of the training, 0..100.")
     error: DocumentError | None = Field(description="Why training failed; else null.")
     warning: str | None = Field(
-        description="What could not be read, such as scanned pages; null: nothing."
+        description="What could not be read, such as scanned pages, in a line for each cause;"
+        " null: nothing."
     )
     chunk_count: int = Field(description="Number of passages that the document was split into.")
     is_important: bool = Field(

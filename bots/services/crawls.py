@@ -42,14 +42,16 @@ MESSAGES = {
     ),
     "noindex": gettext_noop("The page asks not to be indexed."),
     "unsupported_type": gettext_noop("Pages of this type aren't supported."),
-    "too_large": gettext_noop("The page is over 2 MB."),
+    "too_large": gettext_noop("The page is larger than the limit")
+    + f": {Limits.page_bytes // 1_000_000} MB.",
     "not_found": gettext_noop("There's no page at this address."),
     "http_error": gettext_noop("The site returned an error."),
     "timeout": gettext_noop("The site didn't respond in time."),
     "connection_failed": gettext_noop("The site couldn't be reached."),
     "malformed": gettext_noop("The page couldn't be read."),
     "empty": gettext_noop("The page has no text."),
-    "bot_limit": f"A bot can have up to {MAX_PAGES_OF_BOT:,} web pages.",
+    "bot_limit": gettext_noop("The bot already has as many web pages as it may have")
+    + f": {MAX_PAGES_OF_BOT}.",
     "no_page_trained": gettext_noop(
         "None of the pages could be used. See the reason for each page."
     ),

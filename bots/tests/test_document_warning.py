@@ -7,9 +7,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils.html import escape
 
+from bots.ingest.extraction.document import MAX_ROWS
 from bots.models import Chunk
 from bots.tests.test_extract import page, pdf_bytes
 from chatplatform.testing import run_jobs
+from identity.testing import signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -25,11 +27,26 @@ def packed(middle: bytes) -> bytes:
     return pdf_bytes(first, middle, third, is_packed=True)
 
 
-def upload(person, bot, data):
-    files = [SimpleUploadedFile("manual.pdf", data)]
+def upload(person, bot, data, name="manual.pdf"):
+    files = [SimpleUploadedFile(name, data)]
     reply = person.upload(f"/ai/{bot.pk}/train/document", files=files)
     run_jobs()
     return person.get(f"/ai/{bot.pk}/train/document/{reply.json()['items'][0]['id']}").json()
+
+
+def shown_in_german(user, bot):
+    user.language = "de"
+    user.save()
+    return signed_in(user).get(reverse("admin:bots_bot_content", args=[bot.pk])).content.decode()
+
+
+def test_the_limit_that_a_file_exceeds_is_shown_behind_words_in_the_readers_language(ann, bot):
+    document = upload(ann, bot, b"Tea\n" * (MAX_ROWS + 1), "prices.csv")
+    assert document["error"]["code"] == "too_large"
+    words, limit = document["error"]["message"].split(": ")
+    assert limit == f"{MAX_ROWS}."
+    shown = shown_in_german(ann.user, bot)
+    assert (words in shown, f": {limit}" in shown) == (False, True)
 
 
 WHOLE = zlib.compress(PAGES[1])
@@ -43,12 +60,12 @@ LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe
     ("data", "told", "read"),
     [
         (packed(WHOLE), None, [1, 2, 3]),
-        (packed(DAMAGED), "damaged there (page 2)", [1, 3]),
-        (packed(WHOLE[: len(WHOLE) // 2]), "damaged there (page 2)", [1, 3]),
-        (LOST, "damaged there (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), "no spaces between words (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), "no spaces between words (page 2)", [1, 3]),
-        (pdf_bytes(PAGES[0], *[b""] * 9), "9 of 10 pages have no text", [1]),
+        (packed(DAMAGED), ": 2 (1/3).", [1, 3]),
+        (packed(WHOLE[: len(WHOLE) // 2]), ": 2 (1/3).", [1, 3]),
+        (LOST, ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], *[b""] * 9), ": 2-10 (9/10).", [1]),
     ],
     ids=["whole", "damaged", "cut", "lost", "glued", "partly glued", "scans"],
 )
@@ -70,3 +87,5 @@ def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
         assert told in warning
         for path in pages:
             assert escape(warning) in ann.browser.get(path).content.decode(), path
+        shown = shown_in_german(ann.user, bot)
+        assert (escape(warning) in shown, told in shown) == (False, True)

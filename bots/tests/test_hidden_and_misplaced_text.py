@@ -269,12 +269,12 @@ def warning(tmp_path: Path, name: str, data: bytes) -> str:
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     table = words("Item", "Price") + words("Tea", "2")
     whole = xlsx_bytes(table, words("SECRET", "3"), hidden=1)
-    assert "1 of 2 sheets" in warning(tmp_path, "a.xlsx", whole)
+    assert "(1/2)." in warning(tmp_path, "a.xlsx", whole)
     assert warning(tmp_path, "a.xlsx", xlsx_bytes(table)) == ""
     damaged = f"{PLAIN} ééé ".encode() * 9 + b"\xff" + PLAIN.encode()
-    assert warning(tmp_path, "a.txt", damaged).startswith("1 character")
+    assert warning(tmp_path, "a.txt", damaged).endswith(": 1.")
     scans = [drawn((60, 700, PLAIN)), *[b""] * 9]
-    assert "9 of 10 pages have no text" in warning(tmp_path, "a.pdf", pdf_bytes(*scans))
+    assert ": 2-10 (9/10)." in warning(tmp_path, "a.pdf", pdf_bytes(*scans))
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     path.write_bytes(pdf_bytes(by_gaps, b"", glued))
     text = extraction.extract(path, file_name="c.pdf")
     assert [part.page for part in text.sections] == [1]
-    assert "1 of 3 pages have no text" in text.warning
+    assert "(1/3)." in text.warning
 
 
 def placed_words(line: str, *, y: int, space: float, glyphs: bool = False) -> bytes:
@@ -430,7 +430,7 @@ def test_a_single_line_of_a_pdf_without_spaces(tmp_path: Path, glued: str) -> No
     shown = "\n".join(section.text for section in text.sections)
     assert glued not in shown
     assert all(line in shown for line in SPACED[:7])
-    assert "1 of 1 pages have lines without spaces" in text.warning
+    assert ": 1 (1/1)." in text.warning
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_a_line_of_a_pdf_that_is_partly_glued(tmp_path: Path, glued: str) -> Non
     shown = "\n".join(section.text for section in text.sections)
     assert glued not in shown
     assert all(line in shown for line in SPACED[:7])
-    assert "1 of 1 pages have lines without spaces" in text.warning
+    assert ": 1 (1/1)." in text.warning
 
 
 @pytest.mark.parametrize(

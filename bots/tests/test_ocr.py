@@ -42,7 +42,7 @@ def test_without_its_packages_scans_are_named(tmp_path: Path) -> None:
     with mock.patch.object(ocr, "is_installed", return_value=False):
         text = read(tmp_path, data)
     assert [(part.page, part.text) for part in text.sections] == [(1, PRINTED)]
-    assert text.warning.startswith("2 of 3 pages have no text")
+    assert "(2/3)" in text.warning
     assert "rapidocr" not in sys.modules
 
 
@@ -65,8 +65,9 @@ def test_pages_without_text_are_recognized_and_said_to_be(tmp_path: Path) -> Non
         (1, [PRINTED]),
         (3, [LETTERS, "Dogs are free."]),
     ]
-    assert "1 of 3 pages have no text" in text.warning, "there is nothing on it"
-    assert "1 of 3 pages are scans" in text.warning
+    without_text, scanned = text.warning.split("\n")
+    assert without_text.endswith(": 2 (1/3)."), "there is nothing on it"
+    assert scanned.endswith(": 3 (1/3).")
 
 
 @pytest.mark.skipif(not ocr.is_installed(), reason="needs requirements-ocr.txt")
@@ -74,5 +75,5 @@ def test_a_scan_is_read_in_the_child_process(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(scan(PRINTED, LETTERS))
     text = extraction.extract_in_child(path, file_name="a.pdf")
-    assert text.warning.startswith("1 of 1 pages are scans")
+    assert text.warning.endswith(": 1 (1/1).")
     assert " ".join(text.sections[0].text.split()) == f"{PRINTED} {LETTERS}"

@@ -190,7 +190,7 @@ def test_a_mail(tmp_path: Path) -> None:
     text = extracted(tmp_path, "a.eml", mail("Wir öffnen um neun.", attached=2))
     assert (text.title, text.mime_type) == ("Öffnungszeiten im Sommer", file_types.MAIL)
     assert [part.text for part in text.sections] == ["Wir öffnen um neun."]
-    assert text.warning.startswith("2 ")
+    assert text.warning.endswith(": 2.")
     html = "<p style='font-size:0'>SECRET</p><h2>Hours</h2><p>We open at nine.</p>"
     assert read(tmp_path, "a.eml", mail(html=html)) == "[Hours] We open at nine."
 

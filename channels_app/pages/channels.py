@@ -49,6 +49,7 @@ from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
 from chatplatform.channel_names import MessagingChannel
+from chatplatform.templatetags.codes import stored_text
 from chatplatform.templatetags.dates import short_day
 from identity.models import Client
 
@@ -406,7 +407,7 @@ def _refusal_text(exc: ApiError) -> str:
             "This authorization has expired or was already used. Connect again."
         ),
     }  # fmt: skip
-    return sentences.get(type(exc)) or gettext(str(exc))
+    return sentences.get(type(exc)) or stored_text(str(exc))
 
 
 def _costs(card: Card) -> str:

@@ -7,6 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar
 
+from django.utils.translation import gettext_noop
+
 from chatplatform.api.errors import ApiError, NotConfigured
 
 
@@ -23,13 +25,20 @@ class Kind(StrEnum):
     QUOTA = "quota"  # the account's message quota is used up
 
 
-# What an owner can do about an error; it precedes the provider's own message.
+# What an owner can do about an error; the provider's own message follows behind a colon.
 ADVICE = {
-    Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access token.",
-    Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",
-    Kind.BLOCKED: "The provider has suspended this account. Ask the provider what to do.",
-    Kind.QUOTA: "This account has reached its sending limit. Check its limits with the provider.",
+    Kind.TOKEN: gettext_noop(
+        "Reconnect this account. The provider no longer accepts its access token"
+    ),
+    Kind.PERMISSION: gettext_noop(
+        "Reconnect this account and allow all the permissions the provider asks for"
+    ),
+    Kind.BLOCKED: gettext_noop("Ask the provider what to do. It has suspended this account"),
+    Kind.QUOTA: gettext_noop(
+        "Check this account's limits with the provider. It has reached its sending limit"
+    ),
 }
+_REJECTED = gettext_noop("The provider rejected the request")
 
 
 class ProviderError(ApiError):
@@ -42,7 +51,7 @@ class ProviderError(ApiError):
         "provider_message": (str, "The provider's message."),
     }
     # Used if there is neither advice nor a message.
-    detail: ClassVar[str] = "The provider rejected the request."
+    detail: ClassVar[str] = f"{_REJECTED}."
 
     def __init__(
         self,
@@ -54,9 +63,9 @@ class ProviderError(ApiError):
         retries: int | None = None,
     ) -> None:
         # The detail without the advice.
-        self.reason = f"The provider rejected the request: {message}" if code else message
+        self.reason = f"{_REJECTED}: {message}" if code else message
         super().__init__(
-            " ".join(filter(None, [ADVICE.get(kind), self.reason])),
+            ": ".join(filter(None, [ADVICE.get(kind), self.reason])),
             kind=str(kind), provider_code=code or None, provider_message=message,
         )  # fmt: skip
         self.kind = kind

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, override
 
 from bots.models import Bot
 from channels_app.models import (
@@ -29,6 +29,7 @@ from channels_app.services import oauth_authorizations
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
+from chatplatform.templatetags.codes import stored_text
 from chats.models import Conversation
 from chats.services.core import channel_updates
 from identity.models import ChannelAccessToken, Client, Role, User
@@ -426,7 +427,8 @@ def _end_subscription(row: ChannelConnection, account: Account) -> None:
         try:
             PROVIDERS[row.channel].disconnect(account)
         except ProviderError as exc:
-            row.last_error = f"Couldn't unsubscribe at the provider: {exc}"[:500]
+            problem = gettext_noop("Couldn't unsubscribe at the provider")
+            row.last_error = f"{problem}: {exc}"[:500]
             row.save(update_fields=["last_error"])
 
 
@@ -449,7 +451,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status = ConnectionStatus.EXPIRED
-        row.last_error = f"{ADVICE[Kind.TOKEN]} {reason}"[:500]
+        row.last_error = f"{ADVICE[Kind.TOKEN]}: {reason}"[:500]
         row.failing_since = row.failing_since or timezone.now()
         row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)
@@ -544,5 +546,6 @@ def _record(row: ChannelConnection, event_type: str, *, by: User | None) -> None
 
 
 def _mail(row: ChannelConnection) -> None:
-    context = {"channel": row.channel, "error": row.last_error}
+    with override(row.client.default_language):
+        context = {"channel": row.channel, "error": stored_text(row.last_error)}
     mails.notify(row.client_id, "channel_error", context)

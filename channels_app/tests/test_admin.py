@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback, OutboundSend
+from channels_app.providers.errors import ADVICE, Kind
 from channels_app.services import connections
 from channels_app.tests.helpers import event, post_signed
 from chatplatform.testing import run_jobs
@@ -80,6 +81,18 @@ def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann
     row = ChannelConnection.objects.get()
     assert (row.status, row.failing_since) == ("connected", None)
     assert path not in text(owner.get(reverse("failures")))
+
+
+def test_an_accounts_error_is_shown_in_the_readers_language(page, ann):
+    connections.mark_expired(page, "The token was refused.")
+    User.objects.update(language="de")
+    owner = signed_in(ann.user)
+    account = reverse("channel_account", args=["socialnet", page.bot_id])
+    accounts = reverse("admin:channels_app_channelconnection_changelist")
+    for path in (account, accounts, reverse("failures")):
+        shown = text(owner.get(path))
+        assert ADVICE[Kind.TOKEN] not in shown, path
+        assert ": The token was refused." in shown, path
 
 
 @pytest.mark.full

@@ -31,7 +31,7 @@ from chatplatform.api.operation import (
 )
 from chatplatform.api.operation_ids import operation_id
 from chatplatform.api.path_parameter_descriptions import describe_parameter
-from chatplatform.api.schemas import required_to_create
+from chatplatform.api.schemas import required_to_create, shown_example
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
@@ -166,8 +166,8 @@ class OperationSchema(AutoSchema):
         content: dict[str, Any] = {"schema": self._ref(schema_class, "validation")}
         if self.method == "POST" and (needed := required_to_create(schema_class)):
             content["schema"] = {**content["schema"], "required": needed}
-        if isinstance(extra := schema_class.model_config.get("json_schema_extra"), dict):
-            content["example"] = extra["examples"][0]  # type: ignore[index]
+        if shown := shown_example(schema_class):
+            content["example"] = shown
         return {
             "content": {media_type: dict(content) for media_type in media_types},
             "required": not self.declared.body_is_optional,

@@ -235,6 +235,12 @@ def example(**fields: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
+def shown_example(schema: type[BaseModel]) -> Any:
+    """The fields that `example` was given; None if the schema has no example."""
+    extra: Any = schema.model_config.get("json_schema_extra")
+    return extra["examples"][0] if isinstance(extra, dict) else None
+
+
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
     """A field that only the server sets: requests may send it, but it is ignored.
 

@@ -104,7 +104,15 @@ def humanize_code(code: object) -> str:
 def error_text(message: str, code: str) -> str:
     """The stored English message of an error in the reader's language; its code in words if there
     is no message."""
-    return gettext(message) if message else humanize_code(code)
+    return stored_text(message) if message else humanize_code(code)
+
+
+@register.filter
+def stored_text(message: str) -> str:
+    """A stored English message in the reader's language, its lines in one. What follows a colon,
+    such as a number or another server's words, is translated only if it is ours, too."""
+    lines = message.splitlines()
+    return " ".join(": ".join(map(gettext, line.split(": "))) for line in lines)
 
 
 def translated_label(text: str) -> str:

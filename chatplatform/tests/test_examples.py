@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
-from pydantic import BaseModel
 
 from chatplatform.api.code_samples import SAMPLED, operations
 from chatplatform.api.examples import FILE, REWRITTEN, recorded
+from chatplatform.api.operation import Form
 from chatplatform.api.operation_ids import operation_id
+from chatplatform.api.schemas import shown_example
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.testing import documented
 from chatplatform.tests.owners import *  # noqa: F403
@@ -40,7 +41,9 @@ def test_record(ann, ann_key, ours):
         if isinstance(body, dict) and all(_is_plain(value) for value in body.values()):
             example["body"] = body
         caller = (callers(served.declared.access, ann, ann_key) or [Person()])[0]
-        for tried in (_shown_body(served), None):
+        is_schema = not isinstance(served.declared.body, Form | None)
+        shown = shown_example(served.declared.body) if is_schema else None
+        for tried in (shown, None):
             with undone():
                 reply = send(caller, served, ours, tried)
             if reply.status_code < 300:
@@ -50,14 +53,6 @@ def test_record(ann, ann_key, ours):
             example[str(reply.status_code)] = _shortened(reply.json())
         made[name] = example
     FILE.write_text(json.dumps(dict(sorted(made.items())), indent=1, ensure_ascii=False) + "\n")
-
-
-def _shown_body(served):
-    """The example of the body in the operation's schema, if it has one."""
-    body = served.declared.body
-    is_schema = isinstance(body, type) and issubclass(body, BaseModel)
-    extra = body.model_config.get("json_schema_extra") if is_schema else None
-    return extra["examples"][0] if isinstance(extra, dict) else None
 
 
 def _is_plain(value):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from chatplatform.templatetags.codes import location_text
+from chatplatform.templatetags.codes import humanize_code, location_text
 from chats.models import Message
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     is_translated: bool = True  # for the customer, if an agent sends it
 
 
-_FILE = Kind(("url", "error"), lambda part: part.get("file_name") or part["type"])
+_FILE = Kind(("url", "error"), lambda part: part.get("file_name") or humanize_code(part["type"]))
 KINDS: dict[str, Kind] = {
     "text": Kind(("text",)),
     **dict.fromkeys(FILE_TYPES, _FILE),

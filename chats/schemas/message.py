@@ -3,6 +3,7 @@
 import uuid
 from typing import Annotated, Any, Literal, Self
 
+from django.conf import settings
 from pydantic import ConfigDict, Field, model_validator
 
 from bots.schemas.document import Upload
@@ -342,10 +343,10 @@ class NewMessage(Schema):
     client_message_id: ClientMessageId = None
     attachments: list[MessageContent] = Field(
         default_factory=list,
-        max_length=10,
-        description="Links to files, and locations; at most 10. The platform passes links on and"
-        " never fetches them. To upload files, use *Manual Chat With Files* or, for a customer,"
-        " *Send message with files in chat conversation*.",
+        max_length=settings.MAX_MESSAGE_FILES,
+        description=f"Links to files, and locations; at most {settings.MAX_MESSAGE_FILES}. The"
+        " platform passes links on and never fetches them. To upload files, use *Manual Chat With"
+        " Files* or, for a customer, *Send message with files in chat conversation*.",
     )
 
     @model_validator(mode="after")
@@ -360,10 +361,10 @@ class NewFiles(Schema):
 
     files: list[Upload] = Field(
         min_length=1,
-        max_length=10,
-        description="1 to 10 files (422 for more) of at most 25,000,000 bytes each: images (PNG,"
-        " JPEG, GIF, WebP), audio, video, PDF, office documents, plain text. The type is detected"
-        " from the bytes.",
+        max_length=settings.MAX_MESSAGE_FILES,
+        description=f"1 to {settings.MAX_MESSAGE_FILES} files (422 for more) of at most"
+        f" {settings.MAX_UPLOAD_BYTES:,} bytes each: images (PNG, JPEG, GIF, WebP), audio,"
+        " video, PDF, office documents, plain text. The type is detected from the bytes.",
     )
     client_message_id: ClientMessageId = None
 

@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example, read_only
@@ -48,8 +48,18 @@ class Location(Schema):
     )
     region: Text | None = Field(None, description="Region or state.", max_length=100)
     city: Text | None = Field(None, description="The city's name.", max_length=100)
-    latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
-    longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
+    latitude: float | None = Field(
+        None, ge=-90, le=90, description="Degrees north, WGS 84; only with `longitude`."
+    )
+    longitude: float | None = Field(
+        None, ge=-180, le=180, description="Degrees east, WGS 84; only with `latitude`."
+    )
+
+    @model_validator(mode="after")
+    def _has_both_or_no_degrees(self) -> Self:
+        if (self.latitude is None) != (self.longitude is None):
+            raise ValueError("give both latitude and longitude, or neither")
+        return self
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any] | None) -> "Location | None":

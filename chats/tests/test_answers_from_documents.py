@@ -120,8 +120,8 @@ def test_prices_stand_beside_their_names(ann, bot, place, rules):
 @pytest.mark.full
 def test_losses_are_named(ann, bot):
     scans = upload(ann, bot, "a.pdf", pdf(f"{INTRO} {SAUNA}", *[""] * 9))
-    assert (scans["status"], "9 of 10 pages" in scans["warning"]) == ("trained", True)
-    assert "1 of 2 sheets" in upload(ann, bot, "a.xlsx", SHEET)["warning"]
+    assert (scans["status"], "(9/10)" in scans["warning"]) == ("trained", True)
+    assert "(1/2)" in upload(ann, bot, "a.xlsx", SHEET)["warning"]
 
 
 def test_words_without_spaces_are_not_trained(ann, bot):

@@ -143,6 +143,7 @@ def test_a_key_is_required(db, caller, request):
         {"language": "English"},
         {"channel": "chatapp"},
         {"location": {"country": "x" * 101}},
+        {"location": {"latitude": 21.0}},
         {"tags": [""]},
         {"tags": ["x" * 61]},
         {"tags": ["x"] * 21},

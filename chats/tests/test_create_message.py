@@ -311,6 +311,7 @@ def test_a_message_gets_one_automatic_reply(server, chat, add_message, side):
         {"sender": CUSTOMER, "content": [{"type": "text", "text": "a"}] * 21},
         {"sender": CUSTOMER, "content": [{"type": "text", "text": " "}]},
         {"sender": CUSTOMER, "content": [{"type": "image"}]},
+        {"sender": CUSTOMER, "content": [{"type": "location", "location": {"longitude": 0}}]},
         {"sender": CUSTOMER, "content": [{"type": "image", "url": "javascript:alert(1)"}]},
         {"sender": CUSTOMER, "content": [{"type": "image", "url": "data:text/html,x"}]},
         {"sender": CUSTOMER, "content": [{"type": "text", "text": "a", "attachment_id": "1"}]},

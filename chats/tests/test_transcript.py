@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 from django.core import mail
+from django.utils.translation import override
 
 from bots.models import Bot
 from chatplatform.models import Job
+from chatplatform.templatetags.codes import humanize_code
 from chatplatform.testing import run_jobs
-from chats.models import Message
+from chats.models import Conversation, Message
 from chats.testing import make_chat, visit
 from identity.models import AuditEvent
 
@@ -70,10 +72,12 @@ def test_its_times_are_the_readers_or_the_companys(server, said, client_a):
 
 def test_it_says_no_raw_codes(server, said, add_message):
     add_message(said, "customer", "And me?")
+    add_message(said, "customer", "", content=[{"type": "audio", "url": "https://x.example/a"}])
     asked = [{"type": "text", "text": "How was it?"}, {"type": "feedback"}]
     add_message(said, "system", "How was it?", content=asked)
     text = b"".join(server.get(f"{path(said)}.txt").streaming_content).decode()
     assert "Customer: And me?\n" in text
+    assert "audio" not in text
     assert text.endswith("Helper: How was it?\n")
 
 
@@ -127,6 +131,18 @@ def test_the_transcript_is_mailed_and_nobody_else_learns_the_mailbox(server, sai
     written = AuditEvent.objects.get(action="transcript.mailed")
     assert (written.subject, written.changes) == (f"conversation:{said.pk}", {})
     assert written.api_key == server.key
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_without_a_name_is_named_in_the_chats_language(server, said, add_message):
+    Conversation.objects.update(language="de")
+    add_message(said, "customer", "", content=[{"type": "image", "url": "https://x.example/a"}])
+    assert send(server, said).status_code == 202
+    run_jobs()
+    with override("de"):
+        label = humanize_code("image")
+    assert label != "Image"
+    assert f"[{label}]" in mail.outbox[0].attachments[0][1]
 
 
 def test_a_visitor_has_few_mails_and_another_visitor_has_their_own(page):

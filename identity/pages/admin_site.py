@@ -268,7 +268,8 @@ class Site(UnfoldAdminSite):
             return redirect("admin:chats_conversation_changelist")
         user = viewer(request)
         get_token(request)  # sets the CSRF cookie, which the page needs to request its token
-        page = render(request, "admin/desk.html", {"has_desk": user.client_id is not None})
+        context = {"has_desk": user.client_id is not None, "max_files": settings.MAX_MESSAGE_FILES}
+        page = render(request, "admin/desk.html", context)
         page["Content-Security-Policy"] = DESK_POLICY
         return page
 

@@ -24,7 +24,7 @@ from channels_app.models import (
 )
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
-from chatplatform.templatetags.codes import error_text, humanize_code
+from chatplatform.templatetags.codes import error_text, humanize_code, stored_text
 from chats.models import MessageStatus
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
@@ -215,7 +215,7 @@ def _unsent() -> QuerySet[OutboundSend]:
 
 def _send_text(name: str, error: str, state: str) -> str:
     if state == SendState.FAILED:
-        return f"{name}: {error or gettext('refused without a reason')}"
+        return f"{name}: {stored_text(error) or gettext('refused without a reason')}"
     return _problem(
         gettext("may not have arrived, the connection broke while sending"), name, error
     )
@@ -230,7 +230,7 @@ def _channel_text(name: str, error: str, status: str) -> str:
 
 
 def _problem(problem: str, name: str, error: str) -> str:
-    return f"{name}: {problem}{f' ({error})' if error else ''}"
+    return f"{name}: {problem}{f' ({stored_text(error)})' if error else ''}"
 
 
 def _inbound_text(name: str, count: int) -> str:

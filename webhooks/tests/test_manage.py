@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatplatform.models import Job
+from chatplatform.templatetags.action_words import ACTIONS
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import violations
 from identity.models import AuditEvent
@@ -220,8 +221,9 @@ def test_others_do_nothing_to_it(ben, cara, path, form):
 
 
 def test_every_event_has_words_and_a_group():
-    named = [name for _, group in forms.EVENT_GROUPS for name in group]
+    named = [name for _, names in forms.EVENT_GROUPS for name in names]
     assert sorted(named) == sorted(catalogue.EVENTS)
+    assert catalogue.EVENTS.keys() <= ACTIONS.keys()
 
 
 @pytest.mark.full
@@ -276,7 +278,7 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen.goto(reverse("admin:webhooks_webhookconfig_changelist"))
     screen.get_by_role("link", name=endpoint.url).click()
     assert violations(screen) == []
-    screen.get_by_label("A message is added to a conversation").check()
+    screen.get_by_label("Message added").check()
     screen.locator("#settings").get_by_role("button", name="Save").click()
     screen.get_by_role("status").get_by_text("Saved.").wait_for()
     assert WebhookConfig.objects.get().event_types == ["message.created"]

@@ -17,6 +17,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
+    left_out,
 )
 from bots.ingest.extraction.readers import READERS
 from bots.language import detection
@@ -99,7 +100,8 @@ def read(path: Path, file_name: str) -> ExtractedText:
     Raises ExtractError or MemoryError.
     """
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise ExtractError("too_large", "The file is larger than 25 MB.")
+        limit = f"{MAX_FILE_BYTES >> 20} MB"
+        raise ExtractError("too_large", "The file is larger than the limit", limit)
     with path.open("rb") as file:
         mime_type = file_types.sniff(file.read(file_types.SNIFF_BYTES), file_name)
     try:
@@ -121,13 +123,12 @@ def read(path: Path, file_name: str) -> ExtractedText:
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file has no text.")
-    if undecoded := sum(section.text.count("\ufffd") for section in sections):
-        noun = "characters" if undecoded > 1 else "character"
-        warning = f"{warning} {undecoded} {noun} can't be decoded.".strip()
+    undecoded = sum(section.text.count("\ufffd") for section in sections)
+    undecoded_line = left_out("Characters that can't be decoded", undecoded)
     return ExtractedText(
         title=clean(title)[:300].strip() or Path(file_name).stem[:300],
         mime_type=mime_type,
         sections=tuple(sections),
         language="",
-        warning=warning,
+        warning="\n".join(filter(None, [warning, undecoded_line])),
     )

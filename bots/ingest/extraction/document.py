@@ -52,7 +52,8 @@ class Content(NamedTuple):
 
     title: str
     sections: list[Section]
-    # Says which parts of the document could not be read; "" if there are none.
+    # Says which parts of the document could not be read, in a line for each cause; "" if there are
+    # none.
     warning: str = ""
 
 
@@ -65,17 +66,23 @@ class ExtractedText:
     warning: str = ""
 
 
+def left_out(what: str, values: int | str) -> str:
+    """A line of a warning: what could not be read, translated when it is shown, and how much or
+    which. Empty if there are no values."""
+    return f"{what}: {values}." if values else ""
+
+
 class ExtractError(Exception):
     """The text of a file cannot be extracted; the message is written for people.
 
-    The message is stored in English and translated when it is shown, so it contains no values.
-    `code` is one of those in `DocumentError`.
+    The message is stored in English and translated when it is shown; only the limit that the file
+    exceeds is not, so it stands behind a colon. `code` is one of those in `DocumentError`.
     """
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: str, message: str, limit: int | str | None = None) -> None:
         self.code = code
-        self.message = message
+        self.message = message if limit is None else f"{message}: {limit}."
+        super().__init__(self.message)
 
 
 def clean(text: str) -> str:
@@ -182,7 +189,9 @@ def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) ->
 
 def check_length(characters: int) -> None:
     if characters > MAX_TEXT_CHARACTERS:
-        raise ExtractError("too_large", "The text is longer than 2,000,000 characters.")
+        raise ExtractError(
+            "too_large", "The text has more characters than the limit", MAX_TEXT_CHARACTERS
+        )
 
 
 class Headings:

@@ -20,6 +20,7 @@ from bots.ingest.extraction.document import (
     check_length,
     headed_row,
     labeled_row,
+    left_out,
     names_below,
     remove_strikethrough,
     table_lines,
@@ -164,10 +165,12 @@ def read_xlsx(path: Path) -> Content:
                     characters += len(section.text)
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
-                        raise ExtractError("too_large", "The table has more than 20,000 rows.")
-        names = ", ".join(hidden)
-        warning = f"{len(hidden)} of {len(sheets)} sheets are hidden and were left out ({names})."
-        return Content(title_of(archive), sections, warning if hidden else "")
+                        raise ExtractError(
+                            "too_large", "The table has more rows than the limit", MAX_ROWS
+                        )
+        named = hidden and f"{', '.join(hidden)} ({len(hidden)}/{len(sheets)})"
+        warning = left_out("Hidden sheets, which were left out", named or "")
+        return Content(title_of(archive), sections, warning)
 
 
 def _rich_text(item: Any) -> str:
@@ -408,7 +411,9 @@ def read_pptx(path: Path) -> Content:
         part = "ppt/presentation.xml"
         slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
         if len(slides) > MAX_SLIDES:
-            raise ExtractError("too_large", "The document has more than 2,000 slides.")
+            raise ExtractError(
+                "too_large", "The document has more slides than the limit", MAX_SLIDES
+            )
         sections = []
         for number, (_, slide) in enumerate(slides, 1):
             root = parsed(archive, slide)

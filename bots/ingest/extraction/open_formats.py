@@ -16,6 +16,7 @@ from bots.ingest.extraction.document import (
     ExtractError,
     SectionBuilder,
     clean,
+    left_out,
     remove_strikethrough,
     table_lines,
 )
@@ -198,8 +199,7 @@ def read_mail(path: Path) -> Content:
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())
-    noun = "attachment was" if attached == 1 else "attachments were"
-    warning = f"{attached} {noun} left out." if attached else ""
+    warning = left_out("Attachments, which were left out", attached)
     title = " ".join(str(mail["subject"] or "").split())
     if body is None:
         return Content(title, [], warning)

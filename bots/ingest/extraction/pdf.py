@@ -24,6 +24,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
+    left_out,
     remove_strikethrough,
 )
 from bots.ingest.extraction.missing_spaces import is_glued, language_of
@@ -71,7 +72,7 @@ def read_pdf(path: Path) -> Content:
         if reader.is_encrypted and not reader.decrypt(""):
             raise ExtractError("encrypted", "The PDF is password-protected.")
         if len(reader.pages) > MAX_PAGES:
-            raise ExtractError("too_large", "The PDF has more than 2,000 pages.")
+            raise ExtractError("too_large", "The PDF has more pages than the limit", MAX_PAGES)
         title = str((reader.metadata and reader.metadata.title) or "")
         original = document = pdf_oxide.PdfDocument(str(path))
         data, damaged = _rewritten(reader, document)
@@ -116,25 +117,29 @@ def _readable(
             "unreadable",
             "Its text has no spaces between words. Save it again, or as a Word file.",
         )
-    missing = (
-        (damaged, "couldn't be read in full because the file is damaged there"),
-        (empty.difference(damaged), "have no text and may be scanned or damaged"),
-        (scans, "are scans, read by character recognition, which makes mistakes"),
-        (
-            unspaced.difference(damaged),
-            "were skipped because their text has no spaces between words",
+    partly_unspaced = {n for n in numbers if len(spaced[n]) < len(pages[n])} - unspaced
+
+    def named(found: Collection[int]) -> str:
+        return f"{_page_list(found)} ({len(found)}/{len(pages)})" if found else ""
+
+    warnings = (
+        left_out("Pages that are damaged and couldn't be read in full", named(damaged)),
+        left_out(
+            "Pages without text, which may be scanned or damaged", named(empty.difference(damaged))
         ),
-        (
-            {n for n in numbers if len(spaced[n]) < len(pages[n])} - unspaced,
-            "have lines without spaces between words, which were left out",
+        left_out(
+            "Scanned pages, read by character recognition, which makes mistakes", named(scans)
+        ),
+        left_out(
+            "Pages skipped because their text has no spaces between words",
+            named(unspaced.difference(damaged)),
+        ),
+        left_out(
+            "Pages with lines left out because they have no spaces between words",
+            named(partly_unspaced),
         ),
     )
-    warning = " ".join(
-        f"{len(found)} of {len(pages)} pages {what} ({_page_list(found)})."
-        for found, what in missing
-        if found
-    )
-    return spaced, warning
+    return spaced, "\n".join(filter(None, warnings))
 
 
 def _spaced_lines(lines: list[Line]) -> list[Line]:
@@ -148,7 +153,7 @@ def _spaced_lines(lines: list[Line]) -> list[Line]:
 
 
 def _page_list(found: Collection[int]) -> str:
-    """The page numbers for a warning, such as "pages 2, 5-9"."""
+    """The page numbers for a warning, such as "2, 5-9"."""
     runs: list[list[int]] = []
     for number in sorted(found):
         if runs and runs[-1][-1] == number - 1:
@@ -156,8 +161,7 @@ def _page_list(found: Collection[int]) -> str:
         else:
             runs.append([number])
     named = [str(run[0] + 1) + (f"-{run[-1] + 1}" if run[1:] else "") for run in runs]
-    listed = ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
-    return f"pages {listed}" if len(found) > 1 else f"page {listed}"
+    return ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:

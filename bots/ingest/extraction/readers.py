@@ -50,7 +50,7 @@ def read_csv(path: Path) -> Content:
                 row.add(column, cell, is_word=not _NUMBER.fullmatch(cell))
         rows += [row] if row.values else []
     if len(rows) > MAX_ROWS:
-        raise ExtractError("too_large", "The table has more than 20,000 rows.")
+        raise ExtractError("too_large", "The table has more rows than the limit", MAX_ROWS)
     if any(len(row.values) > 1 for row in rows):
         return Content("", list(office.table("", iter(rows))))
     name, *items = [text for row in rows for text in row.values.values()] or [""]

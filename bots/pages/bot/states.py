@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from bots.forms import first_day, last_day
 from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
 from bots.schemas.web_url import PageCounts
-from chatplatform.templatetags.codes import error_text
+from chatplatform.templatetags.codes import error_text, stored_text
 from chatplatform.templatetags.dates import full_day
 
 # The label and color for each status of a document or website.
@@ -65,7 +65,7 @@ def details(row: Any) -> SafeString | str:
     elif row.status == DocumentStatus.TRAINING:
         parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_text(row))
     elif row.status == DocumentStatus.TRAINED:
-        parts.append(crawl_text(row) if isinstance(row, WebUrl) else row.warning)
+        parts.append(crawl_text(row) if isinstance(row, WebUrl) else stored_text(row.warning))
     if isinstance(row, Document) and (row.valid_from or row.valid_to):
         parts.append(_validity(row))
     if getattr(row, "run_id", None):

@@ -15,10 +15,10 @@ const LINES = {
 
 export const lineOf = (part) => LINES[part.type]?.(part);
 
-/** The text to show beside the line; the line of a location contains it. */
-export const textOf = ({ type, text }) => type !== "location" && text;
+/** A location is without one: its line contains its text. */
+export const textBesideLine = ({ type, text }) => type !== "location" && text;
 
-export const wordsOf = (part) => [textOf(part) || part.file_name, lineOf(part)].filter(Boolean).join(" ");
+export const wordsOf = (part) => [textBesideLine(part) || part.file_name, lineOf(part)].filter(Boolean).join(" ");
 
 /** A message in one line. */
 export const excerptOf = ({ content }) => content.map(wordsOf).join(" ").replace(/\s+/g, " ").trim();

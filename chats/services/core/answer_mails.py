@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import override
 
 from chatplatform import jobs, markdown_to_text
 from chatplatform.api import rate_limits
@@ -73,7 +74,9 @@ def _plain_text(answer: Message, language: str) -> str:
     """A message as plain text, translated into the language if there is a translation, followed by
     what else it contains."""
     text = markdown_to_text.convert(answer.translations.get(language) or answer.text)
-    return "\n".join(filter(None, [text, *(f"[{label}]" for label in labels_of(answer.content))]))
+    with override(language):
+        labels = labels_of(answer.content)
+    return "\n".join(filter(None, [text, *(f"[{label}]" for label in labels)]))
 
 
 def _count_mail(chat: Conversation) -> bool:

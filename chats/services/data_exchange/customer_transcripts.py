@@ -4,6 +4,7 @@ import uuid
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import override
 
 from chatplatform import markdown_to_text
 from chatplatform.api.errors import ApiError
@@ -58,7 +59,8 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
     chat = rows.filter(pk=conversation_id).first()
     if chat is None or not chat.bot.export_enabled:
         return
-    text = make(chat).as_text(ZoneInfo(timezone or chat.client.timezone))
+    with override(chat.language):
+        text = make(chat).as_text(ZoneInfo(timezone or chat.client.timezone))
     mails.deliver(
         "transcript",
         to=[email],

@@ -1,7 +1,7 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { PlainText, Rich, lineOf, textOf } from "../common/message_text.js";
+import { PlainText, Rich, lineOf, textBesideLine } from "../common/message_text.js";
 import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
@@ -87,7 +87,7 @@ function mapOf({ location }) {
 
 function Part({ part, message }) {
   const address = safeAddress(part.url);
-  const [text, line] = [textOf(part), lineOf(part)];
+  const [text, line] = [textBesideLine(part), lineOf(part)];
   const name = part.file_name || t("File");
   const isHere = address && new URL(address, location.href).origin === location.origin; // all that the page may load
   return html`

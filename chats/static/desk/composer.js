@@ -22,7 +22,6 @@ import { languageName } from "./times.js";
 /** Matches a slash at the beginning or after a space, and the text from it to the caret. */
 const SHORTCUT = /(^|\s)\/(\S{0,40})$/;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
-const MAX_FILES = 10;
 
 export class Composer extends Component {
   state = { options: [], chosen: 0, suggestion: null, isOver: false };
@@ -193,7 +192,7 @@ export class Composer extends Component {
   };
 
   add(list) {
-    this.attach([...this.files, ...list].slice(0, MAX_FILES));
+    this.attach([...this.files, ...list].slice(0, document.documentElement.dataset.maxFiles));
     this.setState({ isOver: false });
   }
 
