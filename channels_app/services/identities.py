@@ -115,10 +115,13 @@ def store_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
     return True
 
 
-def store_phone(identity: CustomerIdentity, phone: str) -> None:
-    """Store the phone number that a customer shared, unless the customer has one already."""
+def store_details(identity: CustomerIdentity, *, name: str, phone: str) -> None:
+    """Store a name and a phone number that came with an item, where the customer has none."""
+    customer = Customer.objects.filter(pk=identity.customer_id)
+    if name and not identity.customer.name:
+        customer.filter(name="").update(name=name[:200])
     if phone and not identity.customer.phone:
-        Customer.objects.filter(pk=identity.customer_id, phone="").update(phone=phone)
+        customer.filter(phone="").update(phone=phone)
 
 
 def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:

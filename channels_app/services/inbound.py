@@ -172,7 +172,7 @@ def _receive(
     if identities.store_ids(identity, item) or not found:
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
-    identities.store_phone(identity, item.phone)
+    identities.store_details(identity, name=item.customer_name, phone=item.phone)
     chat = _current_chat(connection, identity)
     is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)

@@ -5,7 +5,7 @@ import pytest
 from bots.language import phrasebook
 from bots.testing import trained
 from channels_app.models import InboundItem, OutboundSend, Outcome
-from channels_app.tests.helpers import PAGE
+from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from webhooks.models import Event
@@ -31,6 +31,36 @@ def test_a_question_is_answered_on_the_channel_once(socialnet, page, bot):
     assert [event.sequence for event in events] == list(range(1, len(events) + 1))
     kinds = [event.type for event in events]
     assert kinds.count("message.delivered") == kinds.count("message.read") == 1
+
+
+def test_the_bot_is_silent_while_another_app_has_the_thread(socialnet, page, bot, nobody):
+    trained(bot, "Parcels arrive within three days. Our shop is in Hanoi.")
+    socialnet.write("When do parcels arrive?")
+    socialnet.settle()
+    user = Conversation.objects.get().provider_user_id
+    taken = event({"take_thread_control": {"previous_owner_app_id": "900000001"}}, user=user)
+    post_signed(nobody, "/socialnet/webhook", taken)
+    socialnet.settle()
+    socialnet.write("In how many days?")
+    socialnet.settle()
+    assert len(socialnet.replies()) == 1
+    given_back = event({"pass_thread_control": {}}, user=user)
+    post_signed(nobody, "/socialnet/webhook", given_back)
+    socialnet.settle()
+    socialnet.write("Where is your shop?")
+    socialnet.settle()
+    assert "Hanoi" in socialnet.replies()[-1]
+    assert len(socialnet.replies()) == 2
+
+
+def test_what_was_unsent_before_the_bot_answered_is_not_answered(socialnet, page, bot):
+    trained(bot, "Parcels arrive within three days. Our shop is in Hanoi.")
+    socialnet.write("When do parcels arrive?")
+    socialnet.act("unsend")
+    socialnet.settle()
+    chat = Conversation.objects.get()
+    assert Message.objects.get().deleted_at
+    assert (chat.assign_type, socialnet.replies()) == ("bot", [])
 
 
 def test_no_welcome_is_sent_and_nobody_is_refused_for_missing_fields(socialnet, page, bot):

@@ -26,9 +26,10 @@ _FILES: dict[str, Any] = {
 }  # fmt: skip
 # Matches a payload that is a code instead of words, such as JSON or GET_STARTED.
 _CODE = re.compile(r"^\s*[\[{<]|^\S*[_=:|/]\S*$")
-# The types of attachments that share a post from the network.
+# The types of attachments that share a post, and what each is called if it has no title.
 _POSTS = {
-    "share", "post", "reel", "story", "media", "ig_post", "ig_reel", "ig_story",
+    "share": "", "post": "", "media": "", "ig_post": "", "reel": "reel", "ig_reel": "reel",
+    "story": "story", "ig_story": "story",
 }  # fmt: skip
 _THUMBS_UP = {"369239263222822", "369239343222814", "369239383222810"}
 _PARTS = (
@@ -207,11 +208,12 @@ def _content(message: hook.HookMessage) -> events.Content:
         elif kind == "template":
             about += _of_template(payload, words)
         elif kind in _POSTS:
-            about.append(context_lines.line("post", title or kind.removeprefix("ig_"), url=url))
+            about.append(context_lines.line("post", title or _POSTS[kind], url=url))
         elif url or title:
             words += [line for line in (title, url) if line]
         else:
-            about.append(context_lines.line("unsupported", kind.replace("_", " ")))
+            name = kind.removeprefix("fallback").replace("_", " ")  # which says nothing
+            about.append(context_lines.line("unsupported", name))
     if message.is_unsupported:
         about.append(context_lines.line("unsupported"))
     return events.Content(
