@@ -353,13 +353,13 @@ if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
 PASSWORD_RESET_URL = env.url("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
 LANGUAGE_CODE = "en"
-# The languages of pages and desk, which have a `django.po` in locale/; the widget has more.
+# The languages of pages and desk, which have a `django.mo` in locale/; the widget has more.
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGES = [
     (code, LANG_INFO[code]["name_local"])
     for code in sorted(
         to_language(path.parents[1].name)
-        for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.po")
+        for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")
     )
 ]
 # For languages whose grouping Django does not know, such as Vietnamese.

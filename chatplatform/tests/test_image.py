@@ -1,7 +1,9 @@
 """What the image is built from: all that the product needs, and nothing that stands beside it."""
 
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import PurePosixPath
 
 import pytest
@@ -89,6 +91,20 @@ def test_all_that_the_product_is_made_of_is_let_in():
     assert {path for path in left_out if not NO_PART_OF_IT.search(path)} == set()
     others = {path for path in paths if is_let_in(path)} - set(product)
     assert others == set()
+
+
+def test_what_is_let_in_starts(tmp_path):
+    for path in tracked():
+        name = path.relative_to(settings.BASE_DIR).as_posix()
+        if is_let_in(name) and path.exists():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, tmp_path / name)
+    environ = {"DEBUG": "true", "DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "manage.py", "check"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_image_has_no_file_without_a_dot(tmp_path):
