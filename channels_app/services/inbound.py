@@ -45,7 +45,7 @@ from channels_app.services import (
 )
 from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
-from chats.schemas.insight import ChatFeedBackDto
+from chats.schemas.feedback import ChatFeedBackDto
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.schemas.people import CustomerInfo, Location
 from chats.services.core import (

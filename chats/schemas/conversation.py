@@ -12,7 +12,6 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import FreeObject, Language, Moment, RowId, Schema, Text, example
 from chatplatform.channel_names import ChannelName, OwnChannel
 from chats import models
-from chats.schemas.insight import TagNames
 from chats.schemas.message import Message, MessageText, Sentiment
 from chats.schemas.people import (
     ConversationCustomer,
@@ -21,6 +20,7 @@ from chats.schemas.people import (
     IdentitySignature,
     Location,
 )
+from chats.schemas.tags import TagNames
 from identity.schemas.fields import Email, TimeZone
 
 ConversationStatus = Annotated[

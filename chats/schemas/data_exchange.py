@@ -8,7 +8,7 @@ from chatplatform.api.pagination import Item, ListPage, Page
 from chatplatform.api.schemas import JsonObject, Moment, Schema, Text, iso
 from chats import models
 from chats.schemas.conversation import Conversation
-from chats.schemas.insight import FeedbackReason, Thumb
+from chats.schemas.feedback import FeedbackReason, Thumb
 from chats.schemas.message import Message
 from chats.schemas.people import Identity
 

@@ -11,9 +11,9 @@ from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example
 from chats import models
 from chats.schemas.conversation import ConversationStatus
 from chats.schemas.data_exchange import MessageEntity
-from chats.schemas.insight import TagNames
 from chats.schemas.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
 from chats.schemas.people import Identity, Location, OwnId
+from chats.schemas.tags import TagNames
 
 # A query parameter that is given once arrives as a string.
 _as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)

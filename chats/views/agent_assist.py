@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, datetime
 
 from chatplatform.api.operation import Deprecated, operation
-from chats.schemas import insight as insight_schemas
+from chats.schemas import agent_assist as assist_schemas
 from chats.services.insight import agent_assist
 from chats.views.base import PAID, ChatsViewSet
 from identity.auth import BEARER, BEARER_OR_SECRET_KEY, SECRET_KEY
@@ -19,8 +19,8 @@ OLD_TRANSLATE = Deprecated(
 class AgentAssistViewSet(ChatsViewSet):
     @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
     def rewrite(
-        self, chat_id: uuid.UUID, body: insight_schemas.RewriteRequest
-    ) -> insight_schemas.RewrittenText:
+        self, chat_id: uuid.UUID, body: assist_schemas.RewriteRequest
+    ) -> assist_schemas.RewrittenText:
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
         The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
@@ -38,8 +38,8 @@ class AgentAssistViewSet(ChatsViewSet):
         waits=True,
     )
     def suggest(
-        self, chat_id: uuid.UUID, body: insight_schemas.SuggestionRequest
-    ) -> insight_schemas.ReplySuggestions:
+        self, chat_id: uuid.UUID, body: assist_schemas.SuggestionRequest
+    ) -> assist_schemas.ReplySuggestions:
         """Suggest replies to the customer's open question, for an agent to choose from.
 
         A model writes them from the bot's documents, and its tokens are charged; without a model,
@@ -54,8 +54,8 @@ class AgentAssistViewSet(ChatsViewSet):
         waits=True,
     )  # fmt: skip
     def translate(
-        self, body: insight_schemas.TranslationRequest
-    ) -> insight_schemas.TranslationResponse:
+        self, body: assist_schemas.TranslationRequest
+    ) -> assist_schemas.TranslationResponse:
         """Translate a text; the model's tokens are charged. Needs a model: 503
         `engine_not_configured` without one."""
         return agent_assist.translate(self.client, body)
@@ -69,8 +69,8 @@ class AgentAssistViewSet(ChatsViewSet):
         waits=True,
     )
     def translate_old(
-        self, body: insight_schemas.TranslationRequest
-    ) -> insight_schemas.TranslationResponse:
+        self, body: assist_schemas.TranslationRequest
+    ) -> assist_schemas.TranslationResponse:
         """Translate a text. Use POST /client/translate instead, which does the same; both need a
         model: 503 `engine_not_configured` without one."""
         return agent_assist.translate(self.client, body)
@@ -82,9 +82,7 @@ class AgentAssistViewSet(ChatsViewSet):
         also=PAID,
         waits=True,
     )
-    def summarize(
-        self, body: insight_schemas.SummarizeRequest
-    ) -> insight_schemas.SummarizeResponse:
+    def summarize(self, body: assist_schemas.SummarizeRequest) -> assist_schemas.SummarizeResponse:
         """Summarize a text or messages.
 
         A model's tokens are charged. Without a model, the summary costs 1 credit and is an extract:

@@ -4,7 +4,7 @@ import uuid
 
 from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
-from chats.schemas import insight as insight_schemas
+from chats.schemas import chat_analysis as analysis_schemas
 from chats.services.insight import chat_analysis, summary_runs
 from chats.views.base import PAID, ChatsViewSet
 from identity.auth import BEARER
@@ -20,8 +20,8 @@ class ChatAnalysisViewSet(ChatsViewSet):
         also={404: Error, 409: Error},
     )
     def calculate(
-        self, body: insight_schemas.SummaryCalculateRequest
-    ) -> insight_schemas.SummaryJob:
+        self, body: analysis_schemas.SummaryCalculateRequest
+    ) -> analysis_schemas.SummaryJob:
         """Start a run that summarizes your company's conversations, or those that the body selects.
 
         It skips previews, conversations without messages and, unless `force` is true, those whose
@@ -29,17 +29,17 @@ class ChatAnalysisViewSet(ChatsViewSet):
         shows the progress. Each summary costs 1 credit, or with a language model its tokens. A
         company has one run at a time: 409 `summary_running` with its `job_id` while one is running.
         """
-        return insight_schemas.SummaryJob.copy_from(
+        return analysis_schemas.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
         )
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
-    def calculation(self, job_id: uuid.UUID) -> insight_schemas.SummaryJob:
+    def calculation(self, job_id: uuid.UUID) -> analysis_schemas.SummaryJob:
         """Get the progress of a run that summarizes conversations."""
-        return insight_schemas.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
+        return analysis_schemas.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
-    def summarize(self, chat_id: uuid.UUID) -> insight_schemas.ChatSummary:
+    def summarize(self, chat_id: uuid.UUID) -> analysis_schemas.ChatSummary:
         """Get a conversation's summary. A new one is written and charged only if there is none that
         covers all messages: 1 credit, or with a language model its tokens.
 
@@ -47,10 +47,10 @@ class ChatAnalysisViewSet(ChatsViewSet):
         the bot and agents without internal notes; in a long conversation, the first text and up to
         200 of the latest. Without any text, nothing is charged.
         """
-        return insight_schemas.ChatSummary.from_row(chat_analysis.summarize(self._chat(chat_id)))
+        return analysis_schemas.ChatSummary.from_row(chat_analysis.summarize(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
-    def analyze_sentiment(self, chat_id: uuid.UUID) -> insight_schemas.ChatSentiment:
+    def analyze_sentiment(self, chat_id: uuid.UUID) -> analysis_schemas.ChatSentiment:
         """Judge the customer's sentiment, and store it with the conversation and its messages.
 
         This costs 1 credit, or with a language model its tokens. If the customer has not written,

@@ -10,9 +10,10 @@ from bots.services import bots, documents
 from chatplatform.api.error_schemas import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
+from chats.schemas import chat_analysis as analysis_schemas
 from chats.schemas import data_exchange as exchange_schemas
-from chats.schemas import insight as insight_schemas
 from chats.schemas import messaging as messaging_schemas
+from chats.schemas import tags as tag_schemas
 from chats.services.data_exchange import exporting, messaging_api
 from chats.services.desk import inbox
 from chats.services.insight import chat_analysis
@@ -165,22 +166,22 @@ class MessagingViewSet(ChatsViewSet):
         )
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
-    def summary(self, conversation_id: uuid.UUID) -> insight_schemas.ChatSummary:
+    def summary(self, conversation_id: uuid.UUID) -> analysis_schemas.ChatSummary:
         """Get the newest summary; 404 if the conversation has none yet."""
-        return insight_schemas.ChatSummary.from_row(
+        return analysis_schemas.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
-    def make_summary(self, conversation_id: uuid.UUID) -> insight_schemas.ChatSummary:
+    def make_summary(self, conversation_id: uuid.UUID) -> analysis_schemas.ChatSummary:
         """Get the summary. A new one is written and charged only if there is none that covers all
         messages: 1 credit, or with a language model its tokens."""
-        return insight_schemas.ChatSummary.from_row(
+        return analysis_schemas.ChatSummary.from_row(
             chat_analysis.summarize(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
-    def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_schemas.Tags:
+    def make_ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
         """Have AI add the tags that it is sure of; returns all tags that AI has added.
 
         A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
@@ -190,11 +191,9 @@ class MessagingViewSet(ChatsViewSet):
         customer has not written, nothing is added or charged. If tags are added, the webhook event
         `tags.updated` is triggered.
         """
-        return insight_schemas.Tags.from_rows(
-            messaging_api.make_ai_tags(self._chat(conversation_id))
-        )
+        return tag_schemas.Tags.from_rows(messaging_api.make_ai_tags(self._chat(conversation_id)))
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
-    def ai_tags(self, conversation_id: uuid.UUID) -> insight_schemas.Tags:
+    def ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
         """List the tags that AI has added, without those of people."""
-        return insight_schemas.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
+        return tag_schemas.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

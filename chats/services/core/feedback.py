@@ -10,7 +10,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
-from chats.schemas.insight import ChatFeedBackDto, FeedbacksQuery
+from chats.schemas.feedback import ChatFeedBackDto, FeedbacksQuery
 from chats.services.core import automated_messages, conversations, customers, messages
 from identity.models import Client
 

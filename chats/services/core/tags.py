@@ -21,7 +21,7 @@ from chats.models import (
     Tagging,
     TagSource,
 )
-from chats.schemas.insight import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
+from chats.schemas.tags import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
 from chats.services.core import conversations
 from identity.models import Client, User
 from identity.services import audit

@@ -17,7 +17,7 @@ from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.schemas import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
-from chats.schemas.insight import (
+from chats.schemas.agent_assist import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
     RewriteRequest,

@@ -24,14 +24,8 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
-from chats.schemas.insight import (
-    MAX_TAG_CHARS,
-    ChatSentiment,
-    ChatSummary,
-    distinct,
-    is_visible,
-    key_of,
-)
+from chats.schemas.chat_analysis import ChatSentiment, ChatSummary
+from chats.schemas.tags import MAX_TAG_CHARS, distinct, is_visible, key_of
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import public_key_credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript

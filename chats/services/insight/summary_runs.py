@@ -14,7 +14,7 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404, not_found_in
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
-from chats.schemas.insight import SummaryCalculateRequest
+from chats.schemas.chat_analysis import SummaryCalculateRequest
 from chats.services.insight import chat_analysis
 from identity.models import Client, User
 from identity.services.credits import InsufficientCredits
