@@ -16,13 +16,13 @@ from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.services.core import (
+    attachments,
     conversations,
     enqueue_translations,
     lifecycle,
     message_status,
     messages,
 )
-from chats.services.core.attachments import StoredFile
 from identity.models import Client
 
 
@@ -34,7 +34,7 @@ class ChannelMessage:
     provider_message_id: str | None
     # Locations, and files that could not be stored.
     parts: Sequence[MessageContent] = ()
-    files: Sequence[StoredFile] = ()
+    files: Sequence[attachments.StoredFile] = ()
     in_reply_to: Message | None = None
     # What the channel adds to the text, such as a button's payload or an advertisement.
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +54,7 @@ def store_external_reply(
             ConvMessage.model_construct(text=message.text, attachments=list(message.parts)),
             message.files,
         )
-        return messages.append(
+        reply = messages.append(
             locked,
             author=messages.Author(SenderType.AGENT, None, author_name),
             content=content,
@@ -63,6 +63,8 @@ def store_external_reply(
             in_reply_to=message.in_reply_to,
             metadata=message.metadata,
         )
+        attachments.attach(reply, message.files)
+        return reply
 
 
 def set_thread_owner(chat: Conversation, *, is_ours: bool) -> None:
