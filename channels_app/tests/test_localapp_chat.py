@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bots.testing import trained
 from channels_app.models import ChannelConnection, CustomerIdentity, OutboundSend, SendState
-from channels_app.tests.helpers import OA, run_waiting
+from channels_app.tests.helpers import OA, of_localapp, post_signed, run_waiting
 from channels_app.tests.test_socialnet_send import PNG
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -52,6 +52,16 @@ def state_of(message):
 
 
 # --- what customers send ----------------------------------------------------------------------
+
+
+def test_a_picture_that_was_sent_elsewhere_is_kept(localapp, oa, nobody, ben):
+    url = f"http://{localapp.sim.host_port}/media/sample-image/a.jpg"
+    picture = {"msg_id": "e1", "attachments": [{"type": "image", "payload": {"url": url}}]}
+    people = {"sender": {"id": OA}, "recipient": {"id": "6142000000000000001"}}
+    post_signed(nobody, "/localapp/callback", of_localapp("oa_send_image", picture, **people))
+    run_jobs()
+    [sent] = ben.get(f"/ai/chat/{Conversation.objects.get().pk}/history").json()["items"]
+    assert ben.browser.get(sent["content"][0]["url"]).status_code == 200
 
 
 def test_a_question_is_answered_on_the_channel_once(localapp, oa, bot):
