@@ -479,11 +479,11 @@ ignores a credential of the other kind: without one that it takes, it is a 401.
 
 **Requests.** Fields marked `readOnly`, which the platform sets, are ignored.
 
-**Errors.** The body has `detail`, a sentence; `code`, which never changes; `request_id`; and beside
-them the fields of its code, such as `job_id`. In a 422 for invalid fields, it has only `detail`: a
-list of what is wrong (`msg`) and where (`loc`). A malformed id in a path is a 404. Any operation
-may also answer 500 `internal_error`, and a path 405 `method_not_allowed` to other methods. Clients
-must expect new codes, new fields in responses, and new values of fields that the platform sets.
+**Errors.** The body has `detail`, a sentence; a stable `code`; `request_id`; and beside them the
+fields of its code, such as `job_id`. In a 422 for invalid fields, it has only `detail`: a list of
+what is wrong (`msg`) and where (`loc`). A malformed id in a path is a 404. Any operation may also
+answer 500 `internal_error`, and a path 405 `method_not_allowed` to other methods. Clients must
+expect new codes, new fields in responses, and new values of fields that the platform sets.
 
 **Words.** *Titles in italics* are operations.
 

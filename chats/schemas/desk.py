@@ -501,5 +501,5 @@ class Viewing(Schema):
     is_viewing: bool = Field(
         True,
         description="true while you have the conversation open: repeat it every 20 seconds, since"
-        " the desk forgets it after 45 seconds. false when you leave.",
+        " it is forgotten after 45 seconds. false when you leave.",
     )
