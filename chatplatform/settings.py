@@ -430,7 +430,7 @@ API_GROUPS = {
     "AI / train": "What a bot knows and how it behaves: documents, texts, websites, instructions.",
     "AI / client": "Conversations of your customers, for your server (secret key) or website"
     " (public key).",
-    "AI / chat": "Conversations at the desk, for the people of your team.",
+    "AI / chat": "Conversations in the inbox, for the people of your team.",
     "messaging": "Conversations as plain messages, to connect another messaging system.",
     "function-calling": "Functions of your systems that a bot may call.",
     "report": "Reports: the overview, custom reports, exports and warnings.",
@@ -477,17 +477,24 @@ agents.
 **Credentials.** People send `Authorization: Bearer`, servers and websites `API-KEY`. An operation
 ignores a credential of the other kind: without one that it takes, it is a 401.
 
-**Errors.** A malformed id in a path is a 404. Any operation may also answer 500 `internal_error`,
-and a path 405 `method_not_allowed` to other methods. Clients must expect new codes, new fields in
-responses, and new values of fields that the platform sets.
+**Requests.** Fields marked `readOnly`, which the platform sets, are ignored.
 
-**Words.** A *conversation* is also called chat, a *customer* on a website visitor. *Titles in
-italics* are operations.
+**Errors.** The body has `detail`, a sentence; a stable `code`; `request_id`; and beside them the
+fields of its code, such as `job_id`. In a 422 for invalid fields, it has only `detail`: a list of
+what is wrong (`msg`) and where (`loc`). A malformed id in a path is a 404. Any operation may also
+answer 500 `internal_error`, and a path 405 `method_not_allowed` to other methods. Clients must
+expect new codes, new fields in responses, and new values of fields that the platform sets.
 
+**Words.** *Titles in italics* are operations.
+
+- *Conversation*, or chat: a customer's messages with a bot or agents on one channel.
+- *Customer*: a person who writes to you; on a website also called visitor.
+- *Inbox*, or desk: the page on which your team answers conversations.
+- *Procedure*: steps that a bot follows when a customer wants something; see *Update Procedures*.
 - *Engine*: a language model or, without one, `extractive`, which quotes sentences of the documents.
 - *Golden question*: a question with what a right answer contains. A *golden run* asks a bot all of
   its golden questions; with `hold_back_worse`, it tests changes before they go live.
-- *Gate*, `below_gate`: a bot answers only if its confidence reaches `answer_threshold`.
+- *Gate*, `below_gate`: the confidence below which a bot has no answer; see `answer_threshold`.
 - `can_train`: a right of a person, whatever their role, to change what bots know and say.
 - *Channels*: `web` is the widget, `api` your server; `socialnet` (a page and its messenger),
   `photoapp`, `chatapp`, `localapp` and `telegram` are apps of messaging providers.

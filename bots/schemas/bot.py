@@ -167,7 +167,8 @@ class BotDto(Schema):
         "",
         max_length=2_000,
         description="Comma-separated host names of the sites that may use the bot's public key,"
-        " without scheme, port or path; `*.` stands for all subdomains. Empty: none.",
+        " without scheme, port or path. `*.example.com` stands for all subdomains of `example.com`,"
+        " but not for `example.com`. Empty: none.",
         examples=["example.com,*.example.com"],
     )
     languages: Languages = Field(
@@ -297,8 +298,9 @@ class BotDto(Schema):
         "Whether a language model is available to write the bot's replies and texts for your team.",
     )
     is_disabled: bool | None = read_only(
-        "Whether the bot is disabled with *Toggle Disable Bot*: it answers nothing, and also the"
-        " conversations that it has go to the queue; `agent_reply` concerns only new ones.",
+        "Whether the bot is disabled with *Toggle Disable Bot*: it answers nothing, and its"
+        " conversations go to the queue when the customer next writes, even those that"
+        " `agent_reply` would leave to it.",
     )
     created_at: Moment | None = read_only("When the bot was created.")
     updated_at: Moment | None = read_only("When the bot was last changed.")

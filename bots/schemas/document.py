@@ -38,7 +38,7 @@ class DocumentError(Schema):
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
         " `unreadable`, `unknown_encoding`, `timeout`, `file_missing` (the stored file is lost),"
         " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
-        " `interrupted` (too often)."
+        " `interrupted` (reading was interrupted too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 
@@ -50,8 +50,8 @@ STAGE = (
 
 IS_ANSWERING = (
     "Whether the bot currently answers from this text: it has been read (stage `passages` or"
-    " later), is not held back, and is valid now. Stays true while it is trained again. Before the"
-    " stage `sentences`, the bot finds it only by its words."
+    " later), is not held back, and is valid now (see *Set Important Document*). Stays true while"
+    " it is trained again. Before the stage `sentences`, the bot finds it only by its words."
 )
 
 FAILED_CHANGE = (
@@ -68,7 +68,8 @@ class HeldChange(Schema):
     content: str | None = Field(description="The new text or answer; null: unchanged.")
     file_name: str | None = Field(description="The name of the new file; null: unchanged.")
     changed: list[str] = Field(
-        description="The changed fields among `is_important`, `valid_from`, `valid_to` and `file`."
+        description="The changed fields of the document (see *Get Document By Id*) among"
+        " `is_important`, `valid_from`, `valid_to` and `file`."
     )
 
     @classmethod
@@ -102,13 +103,16 @@ class DocumentDto(Schema):
     )
     url: str | None = Field(description="The URL of a crawled page; else null.")
     file_name: str = Field(
-        description="The name of an uploaded file, without folders; otherwise the download's name."
+        description="The name of an uploaded file, without folders; otherwise the download's name.",
+        examples=["hours.pdf"],
     )
     title: str | None = Field(
         description="The title found in the document, else its file name; null until it has been"
         " read. For a written text, its title; for a question and answer, the question."
     )
-    mime_type: str = Field(description="The media type, detected from the content.")
+    mime_type: str = Field(
+        description="The media type, detected from the content.", examples=["application/pdf"]
+    )
     size_bytes: int = Field(description="The file's size in bytes.")
     status: DocumentStatus = Field(
         description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
@@ -117,7 +121,9 @@ class DocumentDto(Schema):
     stage: DocumentStage = Field(description=STAGE)
     is_answering: bool = Field(description=IS_ANSWERING)
     progress: int = Field(description="Progress of the training, 0..100.")
-    error: DocumentError | None = Field(description="Why training failed; else null.")
+    error: DocumentError | None = Field(
+        description="Why training failed; else null.", examples=[None]
+    )
     warning: str | None = Field(
         description="What could not be read, such as scanned pages, in a line for each cause;"
         " null: nothing."
@@ -147,7 +153,7 @@ class DocumentDto(Schema):
         description="The language of the document's text, as a BCP 47 code; null until it has been"
         " read.",
     )
-    sha256: str = Field(description="SHA-256 of the file, in hex.")
+    sha256: str = Field(description="SHA-256 of the file, in hex.", examples=["9f86d081884c7d65"])
     created_at: Moment = Field(
         description="When the document was first uploaded, fetched or written.",
     )

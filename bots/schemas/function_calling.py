@@ -64,9 +64,7 @@ class FunctionHttpDTO(Schema):
     )
     url: Annotated[
         Text,
-        InRequest(
-            "422 if the host does not exist: the one in the example does not, so use your own."
-        ),
+        InRequest("422 if the host does not exist, such as the one in the example."),
     ] = Field(
         min_length=1,
         max_length=2_000,

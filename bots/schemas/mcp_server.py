@@ -113,16 +113,24 @@ class McpToolDto(Schema):
     problem: str | None = Field(description="Why the tool cannot be chosen; null if it can.")
 
 
+_TOOL = {
+    "name": "find_parcel", "description": "Find a parcel.", "version": "9f86d081884c7d65",
+    "parameters": {"type": "object", "properties": {"number": {"type": "string"}}},
+    "state": "allowed", "requires_approval": "none", "function": "find_parcel", "problem": None,
+}  # fmt: skip
+
+
 class McpServerDto(Schema):
     """An MCP server of a bot, with the tools that it last offered."""
 
     id: uuid.UUID = Field(description="The server's id.")
-    name: str = Field(description="The server's name.")
-    url: str = Field(description="The server's URL.")
+    name: str = Field(description="The server's name.", examples=["Shop"])
+    url: str = Field(description="The server's URL.", examples=["https://shop.example/mcp"])
     has_token: bool = Field(description="Whether a token is stored.")
     is_enabled: bool = Field(description="Whether the bot may call the chosen tools.")
     tools: list[McpToolDto] = Field(
         description="The server's tools, and the chosen ones that it no longer offers.",
+        examples=[[_TOOL]],
     )
     listed_at: Moment = Field(description="When the server's tools were last read.")
     created_at: Moment = Field(description="When the server was connected.")

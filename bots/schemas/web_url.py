@@ -80,8 +80,8 @@ class WebUrlDto(Schema):
     url: Annotated[
         Text,
         InRequest(
-            "Required to add a website. 422 if the host does not exist: the one in the example does"
-            " not, so use your own.",
+            "Required to add a website. 422 if the host does not exist, such as the one in the"
+            " example.",
             is_required_to_create=True,
         ),
     ] = Field(

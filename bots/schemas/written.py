@@ -80,8 +80,8 @@ class TextDto(Written):
         min_length=1,
         max_length=MAX_TEXT,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description=f"Plain text, 1..{MAX_TEXT:,} characters, with blank lines between paragraphs;"
-        " upload a longer text as a file.",
+        description=f"Plain text, 1..{MAX_TEXT:,} characters, not only punctuation, with blank"
+        " lines between paragraphs; upload a longer text as a file.",
     )
 
     @classmethod
@@ -116,13 +116,14 @@ class QuestionAnswerDto(Written):
         min_length=1,
         max_length=MAX_QUESTION,
         pattern=rf"[^{_BLANK}!-/:-@\[-`{{-~]",
-        description=f"What customers ask, 1..{MAX_QUESTION} characters; line breaks become spaces.",
+        description=f"What customers ask, 1..{MAX_QUESTION} characters, not only punctuation; line"
+        " breaks become spaces.",
     )
     answer: Text = Field(
         min_length=1,
         max_length=MAX_ANSWER,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description=f"What the bot answers, 1..{MAX_ANSWER:,} characters.",
+        description=f"What the bot answers, 1..{MAX_ANSWER:,} characters, not only punctuation.",
     )
 
     @classmethod

@@ -125,8 +125,8 @@ class BotViewSet(TenantViewSet):
         """Replace the questions that the widget suggests.
 
         If the list is empty, so are the response's `items`, and the widget suggests questions from
-        the documents. 422 for a question that is listed twice in one language, or in a language
-        that the bot does not support.
+        the documents. 422 for a question that is listed twice in one language, or in a
+        language that is not in the bot's `languages`, unless that list is empty.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)

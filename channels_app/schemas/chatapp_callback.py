@@ -157,7 +157,7 @@ class ChatappMessage(Tolerant):
 
 
 class ChatappStatus(Tolerant):
-    """The delivery status of one of our messages."""
+    """The delivery status of a message of the platform."""
 
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     status: str = Field(description="sent, delivered, read, played, failed or deleted.")
@@ -168,7 +168,9 @@ class ChatappStatus(Tolerant):
     recipient_user_id: ProviderId | None = Field(
         None, description="The customer's id at the business."
     )
-    biz_opaque_callback_data: str | None = Field(None, description="The id of our send.")
+    biz_opaque_callback_data: str | None = Field(
+        None, description="The id that the platform gave the message."
+    )
     errors: list[dict[str, Any]] | None = Field(None, description="Why it failed.")
     pricing: dict[str, Any] | None = Field(
         None, description="Whether the provider charges for the message, and in which category."
@@ -206,7 +208,7 @@ class ChatappChangeValue(Tolerant):
     contacts: list[ChatappContact] = Field(default_factory=list, description="The customers.")
     messages: list[ChatappMessage] = Field(default_factory=list, description="Customers' messages.")
     statuses: list[ChatappStatus] = Field(
-        default_factory=list, description="Delivery statuses of our messages."
+        default_factory=list, description="Delivery statuses of the platform's messages."
     )
     message_echoes: list[ChatappMessage] = Field(
         default_factory=list, description="Messages written in the business's phone app."

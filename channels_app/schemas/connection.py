@@ -73,10 +73,14 @@ class ChannelConnection(Schema):
         " except in the response that begins a consent.",
     )
     account_id: str | None = Field(
-        None, description="The provider's id of the account; null until an account is chosen."
+        None,
+        description="The provider's id of the account; null until an account is chosen.",
+        examples=["104"],
     )
     account_name: str | None = Field(
-        None, description="The account's name at the provider; null until an account is chosen."
+        None,
+        description="The account's name at the provider; null until an account is chosen.",
+        examples=["Harbor Hotel"],
     )
     connected_by: Identity | None = Field(
         None,
@@ -87,7 +91,9 @@ class ChannelConnection(Schema):
         None, description="When the account was last connected; null if it never was."
     )
     token_expires_at: Moment | None = Field(
-        None, description="When the token expires; null if it does not expire by itself."
+        None,
+        description="When the token expires; null if it does not expire by itself.",
+        examples=[None],
     )
     last_event_at: Moment | None = Field(
         None, description="When the provider last sent an event; null if it never has."
@@ -498,7 +504,7 @@ class ChatappTemplateRequest(Schema):
 
 
 class ChannelHandshake(Schema):
-    """The provider's request to verify that a callback URL is ours."""
+    """The provider's request to verify that a callback URL is the platform's."""
 
     model_config = {"extra": "ignore", "populate_by_name": True}
 
@@ -510,5 +516,5 @@ class ChannelHandshake(Schema):
         description="The verify token that the platform's operator set at the provider.",
     )
     challenge: Text = Field(
-        "", alias="hub.challenge", max_length=500, description="The text that we return."
+        "", alias="hub.challenge", max_length=500, description="The text to return."
     )

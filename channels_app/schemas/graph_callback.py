@@ -181,7 +181,7 @@ class HookEdit(Tolerant):
 
 
 class HookThumb(Tolerant):
-    """A thumb up or down on one of our messages."""
+    """A thumb up or down on a message of the platform."""
 
     mid: ProviderId = Field(description="The message.")
     feedback: str | None = Field(None, description="`Good response` or `Bad response`.")
@@ -203,12 +203,14 @@ class Messaging(Tolerant):
     )
     message_edit: HookEdit | None = Field(None, description="A message was edited.")
     messaging_feedback: MessagingFeedback | None = Field(None, description="A survey's answers.")
-    response_feedback: HookThumb | None = Field(None, description="A thumb on our message.")
+    response_feedback: HookThumb | None = Field(
+        None, description="A thumb on a message of the platform."
+    )
     take_thread_control: dict[str, Any] | None = Field(
-        None, description="Another app took the thread from ours."
+        None, description="Another app took the thread from the platform's."
     )
     pass_thread_control: dict[str, Any] | None = Field(
-        None, description="An app passed the thread to another, perhaps to ours."
+        None, description="An app passed the thread to another, perhaps to the platform's."
     )
     policy_enforcement: dict[str, Any] | None = Field(
         None, description="What the provider does about a violation of its rules."

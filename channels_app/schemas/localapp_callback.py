@@ -49,7 +49,7 @@ class LocalappEvent(Tolerant):
     event_name: str | None = Field(
         None, description="The kind of event; missing if the provider only checks the URL."
     )
-    app_id: str | None = Field(None, description="The id of our app.")
+    app_id: str | None = Field(None, description="The id of the platform's app.")
     oa_id: ProviderId | None = Field(
         None, description="The account, in events without a recipient."
     )

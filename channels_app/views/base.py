@@ -145,8 +145,8 @@ class CallbackViewSet(OperationViewSet):
     channel: ClassVar[MessagingChannel]
 
     def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
-        """Confirm to the provider that this URL is ours, by returning its challenge as text. The
-        provider calls this; your integration does not.
+        """Confirm to the provider that this URL is the platform's, by returning its challenge as
+        text. The provider calls this; your integration does not.
 
         403 if `hub.mode` is not `subscribe`, or if `hub.verify_token` is not the token that the
         platform's operator set at the provider. 503 `channel_not_configured` if the platform has no

@@ -32,7 +32,9 @@ class Error(Schema):
 
     detail: str = Field(description="A sentence for people: what is wrong, or what to do.")
     code: str = Field(description="A stable, machine-readable code.")
-    request_id: str = Field(description="The request's id in our logs, as in X-Request-ID.")
+    request_id: str = Field(
+        description="The request's id in the platform's logs, as in X-Request-ID."
+    )
 
 
 @cache

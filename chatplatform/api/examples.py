@@ -19,6 +19,7 @@ _BY_FORMAT = {
     "date": "2026-11-21",
     "uri": "https://shop.example/",
     "email": "zoe@shop.example",
+    "binary": "(a file)",
 }
 _BY_TYPE: dict[str, Any] = {
     "boolean": False, "integer": 1, "number": 0.5, "string": "text", "null": None, "array": [],
@@ -78,7 +79,9 @@ def example_of(
 
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            return part_of(schema[key][0], name, depth)
+            value = part_of(schema[key][0], name, depth)
+            is_made_up = value == _BY_TYPE["string"] and {"type": "null"} in schema[key]
+            return None if is_made_up else value
     if name == "id" and "pattern" in schema:
         return "evt_019aa4c17c1e700080005f0a4b1c2d3e"
     if "properties" in schema and depth < _MAX_DEPTH:

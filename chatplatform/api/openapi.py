@@ -237,7 +237,8 @@ class OperationSchema(AutoSchema):
         kinds = get_args(schema_class) if isinstance(schema_class, UnionType) else [schema_class]
         # The first paragraphs, which may have several lines.
         texts = [(kind.__doc__ or "").strip().partition("\n\n")[0] for kind in kinds]
-        description = " Or: ".join(" ".join(text.split()) for text in texts)
+        first, *others = (" ".join(text.split()) for text in texts)
+        description = " Or ".join([first, *(text[:1].lower() + text[1:] for text in others)])
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
@@ -429,9 +430,9 @@ VISITOR_TOKEN: dict[str, Any] = {
     "name": "Visitor-Token",
     "required": False,
     "description": "For public keys: who the visitor is. Send the `visitor_token` from the response"
-    " that created or returned the chat; without it, a public key finds no existing chat (404), and"
-    " an `Idempotency-Key` needs 32 random characters, such as a UUID. A wrong or expired token is"
-    " a 401 `invalid_visitor_token`. Ignored with other credentials.",
+    " that created or returned the chat; without it, a public key finds no existing chat (404),"
+    " and to create one, an `Idempotency-Key` needs 32 random characters, such as a UUID. A wrong"
+    " or expired token is a 401 `invalid_visitor_token`. Ignored with other credentials.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY_WITHOUT_CALLER = {
@@ -439,8 +440,8 @@ IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
     " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
-    " `request_in_flight`. Nobody is known as the caller here, so with a different body it is"
-    " another request, and no error.",
+    " `request_in_flight`. Since no caller is known, the same key with a different body is another"
+    " request, and no error.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

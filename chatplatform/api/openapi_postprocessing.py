@@ -16,11 +16,6 @@ _REF = "#/components/schemas/"
 _RESPONSES = "#/components/responses/"
 # Responses that at least this many operations have stand in the document once.
 _SHARED_BY = 5
-_REFUSALS = (
-    "An error has a JSON body with `detail`, a sentence; `code`, which never changes; and"
-    " `request_id`. In a 422 for invalid fields, the body has only `detail`, a list of what is"
-    " wrong and where."
-)
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
@@ -95,10 +90,9 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     _collect(webhooks, components["schemas"], needed)
     schemas = {name: part for name, part in components["schemas"].items() if name in needed}
     tags = [described for described in document["tags"] if described["name"] == tag]
-    info = {**document["info"], "description": f"{document['info']['description']}\n\n{_REFUSALS}"}
     needed_components = {**components, "schemas": schemas, "responses": {}}
     parts = {"paths": paths, "components": needed_components, "tags": tags}
-    return {**document, **parts, "info": info, "webhooks": webhooks}
+    return {**document, **parts, "webhooks": webhooks}
 
 
 def _without_usual_body(response: Mapping[str, Any]) -> dict[str, Any]:

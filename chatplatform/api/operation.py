@@ -68,8 +68,8 @@ LIMIT_HEADERS: dict[str, dict[str, Any]] = {
 # Headers that do not depend on the limits.
 OTHER_HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-ID": {
-        "description": "The request's id in our logs: yours, if you sent the header with 1 to 128"
-        " letters, digits and `._:/+=-`. Every response has it.",
+        "description": "The request's id in the platform's logs: yours, if you sent the header with"
+        " 1 to 128 letters, digits and `._:/+=-`. Every response has it.",
         "schema": {"type": "string"},
     },
     "Idempotent-Replayed": {

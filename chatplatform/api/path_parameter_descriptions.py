@@ -8,8 +8,8 @@ _DESCRIPTIONS = {
     "bot_id": "The bot's id, from *Get All Bot*.",
     "call_id": "The function call's id, from *Get Function Calling Events*.",
     "chat_code": "The conversation's `chat_code`, from the response that opened it.",
-    "chat_id": "The conversation's `id`, not its `chat_code`: from the response that opened it, or"
-    " from *Get Chats* or, with a secret key, *Get chat conversation list*.",
+    "chat_id": "The conversation's `id`, not its `chat_code`: from the response that opened it,"
+    " *Get Chats* or *Get chat conversation list*.",
     "client_id": "Your company's id, from *Get Client Info*; any other id is a 404.",
     "config_id": "The webhook endpoint's id, from *List Webhook Configs*.",
     "conversation_id": "The conversation's `id`, not its `chat_code`: from *Create Conversation* or"

@@ -169,7 +169,7 @@ def _rules_of(field: FieldInfo) -> list[str]:
     """The sentences that extend the field's description in requests."""
     rules = [mark.rule for mark in field.metadata if isinstance(mark, InRequest)]
     if path := _path_parameter_of(field):
-        rules.append(f"A request may repeat it; 422 if the path has another `{path}`.")
+        rules.append(f"422 if the path has another `{path}`.")
     return rules
 
 

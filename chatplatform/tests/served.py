@@ -386,7 +386,9 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
         **own, summary="Hello", language="en", message_count=1, engine="extractive"
     )
     notification = Notification.objects.create(**own, user=owner.user, kind="assigned")
-    group = QuestionGroup.objects.create(client=owner.client, bot=chat.bot, digest="x", count=1)
+    group = QuestionGroup.objects.create(
+        client=owner.client, bot=chat.bot, digest="x", count=1, latest_at=message.created_at
+    )
     GroupedQuestion.objects.create(
         client=owner.client, group=group, message=message, asked_at=message.created_at
     )

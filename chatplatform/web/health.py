@@ -59,7 +59,7 @@ class Part(Schema):
 
 
 class Health(Schema):
-    """The state of the platform: 200 if every part works, 503 if one does not."""
+    """The state of the platform: 200 if every part works, otherwise 503 with the same body."""
 
     status: Literal["ok", "failed"] = Field(description="`failed` if any part has failed.")
     parts: list[Part] = Field(
@@ -91,7 +91,7 @@ class HealthViewSet(OperationViewSet):
     )
     def health(self) -> HttpResponse:
         """Check the database, the message broker, the processes, the jobs, the disks and the clock,
-        and the replica if there is one. The result may be two seconds old."""
+        and the replica if there is one. The result is up to two seconds old."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:

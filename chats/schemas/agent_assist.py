@@ -74,9 +74,12 @@ class TranslationResponse(Schema):
     """A translation."""
 
     text: str = Field(description="The translated text.", examples=["Xin chào"])
-    in_lang_code: str = Field(description="The detected language of the original.")
+    in_lang_code: str = Field(description="The detected language of the original.", examples=["en"])
     out_lang_code: str = Field(description="The language of the translation.")
-    engine: str = Field(description="What translated it: always `openai_compatible`, a model.")
+    engine: str = Field(
+        description="What translated it: always `openai_compatible`, a model.",
+        examples=["openai_compatible"],
+    )
 
 
 class ChatGptMessage(Schema):

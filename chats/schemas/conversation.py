@@ -371,10 +371,10 @@ class ChatsQuery(Page):
     q: Text | None = Field(
         None,
         description="Words or parts of words that all occur in one message, or a part of the"
-        " customer's name, email address or external id, or the beginning of the conversation's"
-        " code. Only the first ten words count, and only the newest 2,000 matching messages."
-        " Without three letters or digits in a row, the search covers only the newest 10,000"
-        " messages and the beginning of the customer's fields.",
+        " customer's name, email address, phone number or external id, or the beginning of the"
+        " conversation's code. Only the first ten words count, and only the newest 2,000 matching"
+        " messages. Without three letters or digits in a row, the search covers only the newest"
+        " 10,000 messages and the beginning of the customer's fields.",
         min_length=1,
         max_length=200,
     )
@@ -393,7 +393,7 @@ class ChatsQuery(Page):
 
 
 class ChatCounts(Schema):
-    """The number of conversations in each view of the desk, each at most 10,000. Each description
+    """The number of conversations in each view of the inbox, each at most 10,000. Each description
     names the *Get Chats* filters that list the view."""
 
     mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")

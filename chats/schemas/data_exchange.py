@@ -163,7 +163,8 @@ class MessageEntity(Message):
     seq: int = Field(
         ge=1,
         le=MAX_COUNTER,
-        description="The message's number in the conversation. An import closes gaps.",
+        description="The message's number in the conversation. An import renumbers messages to"
+        " close gaps.",
     )
     external_id: str | None = Field(
         None, description="The message's id in the system from which it was imported."

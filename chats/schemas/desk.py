@@ -38,17 +38,17 @@ class ChatAssignDto(Schema):
     )
     user_id: RowId | None = Field(
         None,
-        description="The agent's user id, with `assign_type` `agent`. If left out, you get the"
-        " conversation, unless another agent has it: an owner or an admin who takes it over must"
-        " send `user_id` or `expected_version`, otherwise 409 `already_assigned`.",
+        description="The agent's user id; 422 unless `assign_type` is `agent`. If left out, you get"
+        " the conversation, unless another agent has it: an owner or an admin who takes it over"
+        " must send `user_id` or `expected_version`, otherwise 409 `already_assigned`.",
     )
     note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
         None,
         ge=10,
         le=7 * 86_400,
-        description="With `assign_type` `agent`: returns the conversation to the queue if the agent"
-        " has not replied after this many seconds. If left out, it stays with the agent.",
+        description="Returns the conversation to the queue if the agent has not replied after this"
+        " many seconds; 422 unless `assign_type` is `agent`. If left out, it stays with the agent.",
     )
     expected_version: RowId | None = Field(
         None,
@@ -117,7 +117,7 @@ class ChatSnoozeDto(Schema):
 
     until: Moment = Field(
         description="When the conversation reopens: in the future, at most 366 days ahead. A"
-        " message from the customer reopens it sooner."
+        " message of the customer or an agent reopens it sooner."
     )
 
 
@@ -341,7 +341,7 @@ class SavedReplyDto(Schema):
 
     model_config = example(
         shortcut="late",
-        texts={"en": "Dear {customer.name|customer}, I have looked into it: {agent.name}"},
+        texts={"en": "Dear {customer.name|customer}, your parcel is late. {agent.name}"},
         is_shared=False,
     )
 
@@ -369,10 +369,10 @@ class SavedReplyDto(Schema):
         min_length=1,
         max_length=50,
         description="The text by language, as a BCP 47 code; at most 8,000 characters each."
-        " Variables: `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
-        " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give a fallback for an"
-        " unknown value like this: `{customer.name|there}`. 422 for any other variable, or a blank"
-        " text.",
+        " Variables: `{customer.name}`, `{customer.email}`, `{customer.phone}`,"
+        " `{customer.external_id}`, `{customer.attributes.<name>}`, `{agent.name}`, `{bot.name}`,"
+        " `{client.name}` (your company), `{chat.code}`. Give a fallback for an unknown value like"
+        " this: `{customer.name|there}`. 422 for any other variable, or a blank text.",
     )
     is_shared: Annotated[bool, InRequest("A change that leaves it out keeps it.")] = Field(
         False,
@@ -501,5 +501,5 @@ class Viewing(Schema):
     is_viewing: bool = Field(
         True,
         description="true while you have the conversation open: repeat it every 20 seconds, since"
-        " the desk forgets it after 45 seconds. false when you leave.",
+        " it is forgotten after 45 seconds. false when you leave.",
     )

@@ -75,5 +75,4 @@ class FeedbacksQuery(Page):
 
 
 class FeedbacksResponse(ListPage[ChatFeedBackDto]):
-    """A page of feedback, newest first; the conversation with `chat_id` says its bot and
-    customer."""
+    """A page of feedback, newest first."""

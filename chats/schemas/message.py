@@ -212,7 +212,7 @@ class Message(Schema):
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="The delivery status. `pending`: to be sent by the channel."
         " `sent`: accepted by the channel, or stored. `delivered`, `read`: reported by the channel,"
-        " the website, your app or the desk. `failed`: `error` says why."
+        " the website, your app or the inbox. `failed`: `error` says why."
     )
     error: str | None = Field(
         None, description="Why the delivery failed, or why its result is unknown; else null."
@@ -268,7 +268,8 @@ class Message(Schema):
         " contains besides text, each with a `kind` and perhaps a `text` and a `url`. `no_words`:"
         " true if the customer wrote no text, so that the message's text describes what they sent."
         " `payload`: the value of the option that they chose. `pricing`: the provider's price"
-        " category, how many parts it charges, and their `cost` if you have entered a price.",
+        " `category`, how many of its messages it `charged` for this one, and their `cost` if"
+        " your `message_prices` have the category.",
     )
 
     @classmethod
@@ -362,9 +363,10 @@ class NewFiles(Schema):
     files: list[Upload] = Field(
         min_length=1,
         max_length=settings.MAX_MESSAGE_FILES,
-        description=f"1 to {settings.MAX_MESSAGE_FILES} files (422 for more) of at most"
-        f" {settings.MAX_UPLOAD_BYTES:,} bytes each: images (PNG, JPEG, GIF, WebP), audio,"
-        " video, PDF, office documents, plain text. The type is detected from the bytes.",
+        description=f"1 to {settings.MAX_MESSAGE_FILES} files (422 for more): images (PNG, JPEG,"
+        " GIF, WebP), audio (MP3, OGG, WAV, M4A), video (MP4, MOV, WebM, MKV), PDF, DOCX, XLSX,"
+        f" PPTX or plain text, as detected from the bytes; at most {settings.MAX_UPLOAD_BYTES:,}"
+        f" bytes per file and {settings.MAX_REQUEST_BYTES:,} bytes per request, otherwise 413.",
     )
     client_message_id: ClientMessageId = None
 

@@ -27,7 +27,7 @@ class ConversationRequest(Schema):
     )
     responsible: Identity | None = Field(
         None,
-        description="Who should answer. An agent on your team here, given by user id or email"
+        description="Who should answer. An agent of your team, given by user id or email"
         " address, gets the conversation; anyone else is only stored.",
     )
     provider: Text = Field(
@@ -149,13 +149,14 @@ class MessageRequest(Schema):
 
     sender: Sender = Field(
         description="The sender. `customer`: reopens a snoozed conversation, or one that ended at"
-        " most `reopen_window_minutes` ago (*Getclientchatconfigrouter*). If it ended earlier, the"
-        " message goes to a new one: see `conversation_id` in the response. The bot answers if"
-        " `generate_reply` is set. `agent`: reopens a snoozed conversation; an agent on your team"
-        " here, whose user id or email address is in `id`, gets the conversation if no agent has"
-        " it. `bot`: your own assistant; refused while an agent has the conversation. `system`: an"
-        " automatic message. Any other `id` is stored and returned as it is: it is not looked up."
-        " Without an `id`, it is the platform's id of the conversation's customer or bot."
+        " most `reopen_window_minutes` ago (`GET /config/{client_id}/chat`). If it ended earlier,"
+        " the message goes to a new one: see `conversation_id` in the response. The bot answers if"
+        " `generate_reply` is set. `agent`: reopens a snoozed conversation; if `id` is the user id"
+        " or email address of an active agent of your team, this agent gets the conversation if no"
+        " agent has it. `bot`: your own assistant; refused while an agent has the conversation."
+        " `system`: an automatic message. Any other `id` is stored and returned as it is: it is not"
+        " looked up. Without an `id`, it is the platform's id of the conversation's customer or"
+        " bot."
     )
     recipient: Recipient | None = Field(
         None,
@@ -163,7 +164,10 @@ class MessageRequest(Schema):
         " customer, whoever has the conversation.",
     )
     content: list[MessageContent] = Field(
-        default_factory=list, max_length=20, description="At most 20 parts, instead of `text`."
+        default_factory=list,
+        max_length=20,
+        description="At most 20 parts, instead of `text`; for a template, use *Post Chatapp"
+        " Template*.",
     )
     text: MessageText | None = Field(None, description="A plain text, instead of `content`.")
     client_message_id: ClientMessageId = None
@@ -180,9 +184,9 @@ class MessageRequest(Schema):
     )
     generate_reply: bool = Field(
         False,
-        description="Whether the bot should answer this message. The response does not contain the"
-        " answer: *List Messages* shows it later, and the webhook event `message.created` reports"
-        " it.",
+        description="Whether the bot should answer this message; 422 unless it is a customer's,"
+        " without `sent_at`. The response does not contain the answer: *List Messages* shows it"
+        " later, and the webhook event `message.created` reports it.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,

@@ -18,7 +18,8 @@ class Identity(Schema):
     """A person, with an id from the system that they come from."""
 
     external_id: OwnId = Field(
-        description="The person's id in that system; for your team, their user id on the platform."
+        description="The person's id in that system; for your team, their user id on the platform.",
+        examples=["1"],
     )
     name: Text = Field("", description="The person's name.", max_length=200)
 
@@ -128,8 +129,9 @@ class ConversationCustomer(CustomerInfo):
     avatar_url: Text | None = Field(None, description="The picture's http(s) URL.")
     provider_user_id: str | None = Field(
         None,
-        description="The customer's id at the messaging channel's provider, to send as"
-        " `recipient_id`. Null on other channels, and if the id belongs to someone else now.",
+        description="The customer's id at the messaging channel's provider: the `recipient_id` of"
+        " *Post Chatapp Messages* and its like. Null on other channels, and if the id belongs to"
+        " someone else now.",
     )
 
     @classmethod

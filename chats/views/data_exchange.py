@@ -69,7 +69,7 @@ class ClientDocumentsViewSet(TenantViewSet):
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Delete all documents of the key's bot: files, crawled pages, texts and answers.
 
-        The addresses of websites to crawl stay, and the websites are crawled again when due.
+        The URLs of websites to crawl stay, and the websites are crawled again when due.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=documents.delete_all(bot, by=self.key))

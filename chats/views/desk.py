@@ -203,7 +203,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
-        """Count the conversations in each view of your desk, without previews.
+        """Count the conversations in each view of your inbox, without previews.
 
         The description of each field gives the filters with which *Get Chats* lists these
         conversations; add `previews=false`.
@@ -241,7 +241,8 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_schemas.ChatSnoozeDto) -> Conversation:
-        """Snooze a conversation until a given time; a customer's message reopens it sooner.
+        """Snooze a conversation until a given time; a message of the customer or an agent reopens
+        it sooner.
 
         409 `chat_ended` if it has ended, `already_assigned` if another agent has it and you are not
         an owner or an admin.
@@ -379,9 +380,9 @@ class CustomerViewSet(TenantViewSet):
 
         If both have a value for a field or an attribute, that of `customer_id` is kept, even for
         the external id: a later request with the other external id creates a new customer. The
-        longer of two blocks applies, and the wider of two opt-outs. Conversations stay as they are.
-        From then on, `merged_id` is a 404, although earlier messages keep it as the id of their
-        sender. This cannot be undone. Triggers the webhook event `customer.merged`. 409
+        longer of two blocks applies, and the wider of two opt-outs. The conversations move
+        unchanged. From then on, `merged_id` is a 404, although earlier messages keep it as the id
+        of their sender. This cannot be undone. Triggers the webhook event `customer.merged`. 409
         `same_customer` if both ids are the same, 422 for `attributes` if those of both exceed the
         limit for one customer.
         """

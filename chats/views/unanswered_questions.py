@@ -74,9 +74,9 @@ class UnansweredViewSet(TenantViewSet):
         """Have a worker ask the bot the question again; no customer notices it.
 
         When it is done, *Get Unanswered Question* has a new `asked_again_at`, with the `answer` or
-        the `fault`, which is `engine_failed` without credits. Repeating the request while the
-        question waits to be asked changes nothing. A language model's tokens are charged; quoting
-        documents is free here.
+        the `fault`, which is `engine_failed` if the credits are used up. Repeating the request
+        while the question waits to be asked changes nothing. A language model's tokens are charged;
+        quoting documents is free here.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         taught_answers.request_again(group)

@@ -103,14 +103,14 @@ class ClientDto(Schema):
     """A company on the platform."""
 
     id: int = Field(description="The company's id, for paths with `client_id`.")
-    name: str = Field(description="The company's name, 1..200 characters.")
-    code: str = Field(description="The name as a slug, unique on the platform.")
+    name: str = Field(description="The company's name, 1..200 characters.", examples=["Delta"])
+    code: str = Field(description="The name as a slug, unique on the platform.", examples=["delta"])
     default_language: Language = Field(
         description="The language that is used if no other is given, as a BCP 47 code."
     )
     timezone: str = Field(
-        description="The company's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
-        " hours use it.",
+        description="The company's IANA time zone: reports and business hours use it.",
+        examples=["Asia/Ho_Chi_Minh"],
     )
     is_disabled: bool = Field(
         description="Whether the company is disabled: its people and keys are refused.",
@@ -136,8 +136,8 @@ class ClientChange(Schema):
         description="The language that is used if no other is given, as a BCP 47 code."
     )
     timezone: TimeZone = Field(
-        description="The company's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
-        " hours use it.",
+        description="The company's IANA time zone: reports and business hours use it.",
+        examples=["Asia/Ho_Chi_Minh"],
     )
     is_disabled: bool = Field(
         description="Whether the company is disabled: its people and keys are refused.",
@@ -215,7 +215,7 @@ class ResendRegistrationRequest(Schema):
     """The registration for which a new link is mailed."""
 
     email: Email = Field(
-        description="The address given at the registration.",
+        description="The email address given at the registration.",
         examples=["ann@acme.example"],
     )
 
@@ -226,21 +226,24 @@ DailyCredits = Annotated[int, Field(ge=0, le=MAX_DAILY_CREDITS)]
 LOWER_LIMIT: Any = Field(
     None,
     description="The maximum number of requests per minute with the key, if lower than the usual"
-    " limit of its scope; a higher number changes nothing. Null: the usual limit.",
+    " limit of its scope, which the header `RateLimit-Policy` of responses shows; a higher number"
+    " changes nothing. Null: the usual limit.",
     examples=[600],
 )
 DAILY_CAP: Any = Field(
     None,
-    description="Only for a `public` key: how many credits conversations started with it may use in"
-    " a day (UTC), for replies and for automatic translations, summaries, tags and sentiment. Once"
-    " they are used up, the bot hands over and the automatic tasks are skipped. Null: no cap.",
+    description="Only for a `public` key, otherwise 422: how many credits conversations started"
+    " with it may use in a day (UTC), for replies and for automatic translations, summaries, tags"
+    " and sentiment. Once they are used up, the bot hands over and the automatic tasks are"
+    " skipped. Null: no cap.",
     examples=[None],
 )
 
 
 MCP_WRITE: Any = Field(
     False,
-    description="Only for a `secret` key: whether MCP clients may also message customers with it.",
+    description="Only for a `secret` key, otherwise 422 for true: whether MCP clients may also"
+    " message customers with it.",
     examples=[False],
 )
 
@@ -254,9 +257,9 @@ class ApiKeyRequest(Schema):
     )
     scope: ScopeName = Field(
         "secret",
-        description="`secret`: for a server; all operations with an API key. `public`: for a"
-        " website; the"
-        " widget operations of one bot, in browsers only on the bot's `allowed_domain`.",
+        description="`secret`: for a server, which may call all operations that take an API key."
+        " `public`: for a website, which may call the widget's operations for one bot, in browsers"
+        " only on the bot's `allowed_domain`.",
         examples=["secret"],
     )
     bot_id: int | None = Field(

@@ -222,8 +222,8 @@ class ClientConfigDto(Schema):
     read_attachments: bool = Field(
         True,
         description="Whether customers' pictures and voice notes go to the bot's model, if it can"
-        " read pictures (`reads_pictures`) or transcribe (`transcription_model`). If false, none"
-        " leaves the platform, and chats with them go to people.",
+        " read pictures or transcribe (`reads_pictures` and `transcription_model` in *Set Language"
+        " Model*). If false, none leaves the platform, and chats with them go to people.",
     )
     burst_wait_ms: int = Field(
         0,
@@ -262,7 +262,8 @@ class ClientConfigDto(Schema):
         60,
         ge=0,
         le=525_600,
-        description="Minutes for which a customer may change a rating, 0..525,600. 0: never.",
+        description="Minutes after a rating in which the customer may change it, 0..525,600. 0:"
+        " never.",
     )
     first_response_target_seconds: int = Field(
         300,
@@ -271,7 +272,7 @@ class ClientConfigDto(Schema):
         description="The target for answering a customer who waits for a person, in seconds within"
         " business hours, 1..604,800. Warnings and chat lists compare waits with it. Your team is"
         " notified after this time or, if `on_unanswered` mails are on, after"
-        " `unanswered_after_minutes`.",
+        " `unanswered_after_minutes` (*Get Email Notification*).",
     )
     auto_summary: bool = Field(
         False,
@@ -314,9 +315,10 @@ class ClientConfigDto(Schema):
     ] = Field(
         default_factory=dict,
         max_length=20,
-        description="What a messaging provider charges you for a message, by the category that it"
-        " reports (`service`, `utility`, `marketing`, `authentication`), in the currency of your"
-        " account there. Providers report what they charge for, but not how much.",
+        description="What messaging providers charge you for a message, as numbers by the category"
+        " that they report (`service`, `utility`, `marketing`, `authentication`), in the currency"
+        " of your account there; one price for all providers. They report what they charge for,"
+        " but not how much.",
         examples=[{"service": 0.0035, "marketing": 0.0732}],
     )
     retention_days: int | None = Field(
@@ -363,7 +365,7 @@ class EmailNotificationRequest(Schema):
     ] = Field(
         default_factory=list,
         description="The email addresses that get the notifications, at most 20; a request replaces"
-        " them all. Empty: only the agents of chats get mails, see `to_assignee`.",
+        " them all. Empty: only the agents of chats get mail, see `to_assignee`.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(
@@ -383,7 +385,7 @@ class EmailNotificationRequest(Schema):
         False,
         json_schema_extra=without_default,
         description="Mail when a channel stops working, or its provider reports a problem with the"
-        " account: a paused template, a low quality rating, a lower limit.",
+        " account: a paused template, a low quality rating, a lower sending limit.",
     )
     on_low_credit: bool = Field(
         False,
@@ -401,7 +403,7 @@ class EmailNotificationRequest(Schema):
         ge=1,
         le=10_080,
         json_schema_extra=without_default,
-        description="Minutes that a customer may wait, 1..10,080 (a week).",
+        description="Minutes within business hours that a customer may wait, 1..10,080.",
         examples=[15],
     )
 

@@ -82,12 +82,16 @@ class Body_login_for_access_token2_identity_token2_post(Schema):  # noqa: N801 -
 class TokenResponse(Schema):
     """An access token, and a refresh token for the next one."""
 
-    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    access_token: str = Field(
+        description="Send it as `Authorization: Bearer …`.", examples=["eyJhbGciOiJIUzI1NiJ9.e30.x"]
+    )
     token_type: Literal["bearer"] = Field(description="Always `bearer`.")
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(
-        description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
+        description="Can be exchanged once for the next pair; a second use ends the whole sign-in.",
+        examples=["7Zq0h3J8"],
     )
     scope: str = Field(
-        description="The person's role, and `mcp:write` if the access token has that scope."
+        description="The person's role, and `mcp:write` if the access token has that scope.",
+        examples=["owner"],
     )

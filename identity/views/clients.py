@@ -29,10 +29,10 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_schemas.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        A 202 means that a link was mailed, and *Confirm Registration* with its token creates the
-        company within a day. If the address has an account, the response is the same, but the mail
-        says so. Only a server in development mode creates the company at once: 201, or 409
-        `email_taken`.
+        A 202 means that a link was mailed, which is valid for a day: *Confirm Registration* with
+        its token creates the company. If the email address has an account, the response is the
+        same, but the mail says so. Only a server in development mode creates the company at once:
+        201, or 409 `email_taken`.
 
         403 `registration_closed` if only the platform's staff add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
@@ -56,9 +56,9 @@ class ClientViewSet(TenantViewSet):
         """Create the company that a mailed link confirms. Its owner can then sign in.
 
         The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
-        `password` is not the one given at registration, 409 `email_taken` if the address now has an
-        account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address; then 429
-        with `Retry-After`.
+        `password` is not the one given at registration, 409 `email_taken` if the email address now
+        has an account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address;
+        then 429 with `Retry-After`.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_schemas.ClientDto.from_row(client)
@@ -67,7 +67,7 @@ class ClientViewSet(TenantViewSet):
         "identity", "Resend Registration", access=PUBLIC, status=202, also={403: None, 429: None}
     )
     def resend_registration(self, body: client_schemas.ResendRegistrationRequest) -> None:
-        """Mail a new link for the latest registration of an address.
+        """Mail a new link for the latest registration of an email address.
 
         The response is the same if there is none. The previous link becomes invalid. A registration
         is kept for three days. Requests count towards the limits of *Register Trial*. 403

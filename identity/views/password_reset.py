@@ -14,7 +14,7 @@ from identity.services import passwords
 class PasswordResetViewSet(TenantViewSet):
     @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
     def request_reset(self, body: ForgotPasswordRequest) -> None:
-        """Mail a link to choose a new password, if the address has an account.
+        """Mail a link to choose a new password, if the email address has an account.
 
         The response is the same if it has none. The link works once, for an hour, and makes links
         older than ten minutes invalid. At most 5 requests an hour for an

@@ -42,7 +42,7 @@ class UserViewSet(TenantViewSet):
     def create(self, body: user_schemas.UserDto) -> user_schemas.UserDto:
         """Add a person, who gets a welcome mail or, without a `password`, a link to choose one.
 
-        409 `email_taken` if the address has an account, here or at another company. Only an owner
+        409 `email_taken` if the email address has an account, at any company. Only an owner
         may add an owner; otherwise 403. At most 100 people an hour; then 429.
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})

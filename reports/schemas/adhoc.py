@@ -76,7 +76,9 @@ class AdhocQuestion(PeriodQuery):
     statuses: list[Literal["open", "snoozed", "ended"]] = _any_of(
         "Only conversations with these statuses"
     )
-    assignee_ids: list[_Number] = _any_of("Only conversations assigned to these agents")
+    assignee_ids: list[_Number] = _any_of(
+        "Only conversations that these agents have or, if ended, had at the end"
+    )
     tags: list[_Word] = _any_of("Only conversations with one of these tags")
     sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of(
         "Only conversations with these sentiments"
@@ -111,8 +113,9 @@ class AdhocQuestion(PeriodQuery):
     )
     q: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="Only conversations with these words in a message or in the customer's name or"
-        " address, or with this code.",
+        description="Only conversations with all of these words in one message, with this text in"
+        " the customer's name, email address, phone number or external id, or whose code begins"
+        " with it.",
     )  # fmt: skip
     group_by: list[Grouping] = Field(
         default_factory=list,
@@ -127,19 +130,20 @@ class AdhocQuestion(PeriodQuery):
         default_factory=lambda: list(DEFAULT_METRICS),
         min_length=1,
         max_length=len(METRICS),
-        description="The figures of each group and of the totals; if left out, `chats` and"
-        " `messages`. `chats`: conversations. `messages`: messages of customers, bots and agents,"
-        " without notes, welcomes and automatic messages. `customers`: different customers."
-        " `bot_resolved`: conversations that ended without a handover and without an answer from a"
-        " person. `handed_off`: conversations that were ever handed over. `ended`, `open`:"
-        " conversations that have ended by now, and the others. `first_response_…`: seconds from"
-        " the start to the first answer, by the bot or a person; `resolution_…`: seconds from the"
-        " start to the end, of ended conversations; each as median (`p50`), 90th percentile (`p90`)"
-        " and `mean`. `rating_mean`, `rating_count`: the customers' ratings, in stars, of whole"
-        " conversations. `sentiment_…`: conversations with this sentiment. `credits_used`: credits"
-        " charged for the bot's replies. `charged_messages`: messages that a messaging provider"
-        " charges for. `message_cost`: what these cost by your `message_prices` at that time, in"
-        " the currency of your account at the provider; null without prices.",
+        description="The figures of each group and of the totals, without groups only of these; if"
+        " left out, `chats` and `messages`. `chats`: conversations. `messages`: messages of"
+        " customers, bots and agents, without notes, welcomes and automatic messages. `customers`:"
+        " different customers. `bot_resolved`: conversations that ended without a handover and"
+        " without an answer from a person. `handed_off`: conversations that were ever handed over."
+        " `ended`, `open`: conversations that have ended by now, and the others."
+        " `first_response_…`: seconds from the start to the first answer, by the bot or a person;"
+        " `resolution_…`: seconds from the start to the end, of ended conversations; each as"
+        " median (`p50`), 90th percentile (`p90`) and `mean`. `rating_mean` (in stars),"
+        " `rating_count`: the customers' ratings of whole conversations. `sentiment_…`:"
+        " conversations with this sentiment. `credits_used`: credits charged for the bot's"
+        " replies. `charged_messages`: messages that a messaging provider charges for."
+        " `message_cost`: what these cost by your `message_prices` at that time, in the currency"
+        " of your account at the provider; null without prices.",
     )
     sort: Text | None = Field(
         None,

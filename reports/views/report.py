@@ -73,7 +73,7 @@ class AdhocReportViewSet(TenantViewSet):
         """Get a row of figures for each group or, without groups, a row for each conversation; and
         the totals of all conversations.
 
-        `metrics` describes the figures. An unknown group, metric or order is a 422 that lists the
+        `metrics` describes the figures. An unknown group, metric or `sort` is a 422 that lists the
         known ones. A conversation belongs to the period in which it was created.
         """
         return adhoc.search(self.client, body)

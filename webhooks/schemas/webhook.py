@@ -53,12 +53,15 @@ def row_id(text: str) -> uuid.UUID | None:
 class WebhookConfigRequest(Schema):
     """An endpoint's settings, for creating or changing it."""
 
+    model_config = example(
+        url="https://shop.example/hooks/chat", event_types=["message.created", "conversation.ended"]
+    )
     keeps_values = True
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Annotated[
         Text,
         InRequest(
-            "Required to create an endpoint. 422 if the host does not exist: replace the one in the"
+            "Required to create an endpoint. 422 if the host does not exist, such as the one in the"
             " example.",
             is_required_to_create=True,
         ),
@@ -82,8 +85,8 @@ class WebhookConfigRequest(Schema):
     is_active: bool = Field(
         True,
         description="Whether events are sent. While the endpoint is off, events are not queued for"
-        " it; you can replay them later, or read them from the event log. Switching it on resets"
-        " `failing_since` and `paused_until`.",
+        " it; you can replay them later, or read them from the event log. Switching on an endpoint"
+        " that was off resets `failing_since` and `paused_until`.",
     )
     disabled_reason: Literal["by_hand", "gone", "failing"] | None = read_only(
         "Why the endpoint is off: `by_hand`, `gone` (it responded with 410) or `failing` (all"
@@ -147,7 +150,7 @@ class WebhookAttempt(Schema):
         " resolve), `connection_refused`, `connection_failed` (for another reason),"
         " `blocked_destination` (the host is not public), `redirect` (never followed),"
         " `bad_status`, `invalid_answer` (its headers are too large), `gone` (410), `interrupted`"
-        " (a failure on our side) or `endpoint_disabled` (the endpoint was off)."
+        " (a failure of the platform) or `endpoint_disabled` (the endpoint was off)."
     )
     response_excerpt: str | None = Field(
         description="The beginning of the response, about 1,000 bytes; credentials are redacted."
@@ -162,7 +165,8 @@ class WebhookDelivery(Schema):
     id: int = Field(description="The delivery's number.")
     config_id: uuid.UUID = Field(description="The endpoint's id.")
     event_id: str = Field(
-        description="The event's id, `evt_…`, which is the `webhook-id` of every attempt."
+        description="The event's id, `evt_…`, which is the `webhook-id` of every attempt.",
+        examples=["evt_019aa4c17c1e700080005f0a4b1c2d3e"],
     )
     attempt: int = Field(description="The number of attempts started so far.")
     status: DeliveryStatus = Field(

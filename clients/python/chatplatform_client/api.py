@@ -118,14 +118,14 @@ class Client(Core):
     def resend_registration(
         self, body: types.ResendRegistrationRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a new link for the latest registration of an address."""
+        """Mail a new link for the latest registration of an email address."""
         result: None = self.call("POST", "/identity/resend-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
     def forgot_password(
         self, body: types.ForgotPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a link to choose a new password, if the address has an account."""
+        """Mail a link to choose a new password, if the email address has an account."""
         result: None = self.call("POST", "/identity/forgot-password", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1098,7 +1098,7 @@ class Client(Core):
     def get_chat_counts(
         self
     ) -> types.ChatCounts:
-        """Count the conversations in each view of your desk, without previews."""
+        """Count the conversations in each view of your inbox, without previews."""
         result: types.ChatCounts = self.call("GET", "/ai/chats/counts", {}, {})
         return result
 
@@ -1126,7 +1126,7 @@ class Client(Core):
     def snooze_chat(
         self, chat_id: int | str, body: types.ChatSnoozeDto, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Snooze a conversation until a given time; a customer's message reopens it sooner."""
+        """Snooze a conversation until a given time; a message of the customer or an agent reopens it sooner."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/snooze", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 

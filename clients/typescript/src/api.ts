@@ -63,11 +63,11 @@ export class Client extends Core {
   confirmRegistration(body: types.ConfirmRegistrationRequest, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/confirm-registration`, { body, idempotencyKey });
   }
-  /** Mail a new link for the latest registration of an address. */
+  /** Mail a new link for the latest registration of an email address. */
   resendRegistration(body: types.ResendRegistrationRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/resend-registration`, { body, idempotencyKey });
   }
-  /** Mail a link to choose a new password, if the address has an account. */
+  /** Mail a link to choose a new password, if the email address has an account. */
   forgotPassword(body: types.ForgotPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/forgot-password`, { body, idempotencyKey });
   }
@@ -623,7 +623,7 @@ export class Client extends Core {
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
-  /** Count the conversations in each view of your desk, without previews. */
+  /** Count the conversations in each view of your inbox, without previews. */
   getChatCounts(): Promise<types.ChatCounts> {
     return this.call("GET", `/ai/chats/counts`);
   }
@@ -639,7 +639,7 @@ export class Client extends Core {
   agentEndChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/agent-end`, { idempotencyKey });
   }
-  /** Snooze a conversation until a given time; a customer's message reopens it sooner. */
+  /** Snooze a conversation until a given time; a message of the customer or an agent reopens it sooner. */
   snoozeChat(chat_id: number | string, body: types.ChatSnoozeDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/snooze`, { body, idempotencyKey });
   }
