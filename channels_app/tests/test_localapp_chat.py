@@ -1,5 +1,6 @@
 """Messages of an Official Account: what customers send, what goes out, and what refusals mean."""
 
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -61,7 +62,8 @@ def test_a_picture_that_was_sent_elsewhere_is_kept(localapp, oa, nobody, ben):
     post_signed(nobody, "/localapp/callback", of_localapp("oa_send_image", picture, **people))
     run_jobs()
     [sent] = ben.get(f"/ai/chat/{Conversation.objects.get().pk}/history").json()["items"]
-    assert ben.browser.get(sent["content"][0]["url"]).status_code == 200
+    with closing(ben.browser.get(sent["content"][0]["url"])) as shown:
+        assert shown.status_code == 200
 
 
 def test_a_question_is_answered_on_the_channel_once(localapp, oa, bot):
