@@ -67,6 +67,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/manual", ChatViewSet.as_view({"post": "manual"})),
     path("ai/chat/<uuid:chat_id>/manual/files", ChatViewSet.as_view({"post": "manual_files"})),
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
+    path("ai/chat/<uuid:chat_id>/transcript.txt", ChatViewSet.as_view({"get": "transcript"})),
     path("ai/chat/<uuid:chat_id>/steps", ChatViewSet.as_view({"get": "steps"})),
     path(
         "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>",

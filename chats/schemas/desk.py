@@ -395,14 +395,16 @@ class SavedRepliesQuery(Page):
     is_shared: bool | None = Field(None, description="true: only shared ones; false: only yours.")
     q: Text | None = Field(
         None,
-        description="The beginning of the shortcut; case is ignored.",
+        description="Words or parts of words that all occur in the shortcut or the texts; case is"
+        " ignored.",
         min_length=1,
         max_length=40,
     )
 
 
 class SavedRepliesResponse(ListPage[SavedReplyDto]):
-    """A page of saved replies, sorted by shortcut."""
+    """A page of saved replies, sorted by shortcut; with `q`, first those whose shortcut begins with
+    it."""
 
 
 class RenderQuery(Schema):

@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, expect
 from bots.models import LanguageModel
 from chatplatform.testing import stub_model
 from chatplatform.testing.browser import violations
-from chats.models import Message
+from chats.models import Conversation, Message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
 from chats.tests.test_desk_list import enter_as_owner
 from identity.models import ClientConfig
@@ -30,12 +30,14 @@ def open_chat(screen, person):
 def test_a_saved_reply_is_used_in_the_middle_of_a_reply(screen, shop, ann, ben, chat_id):
     body = {"shortcut": "late", "texts": {"en": "it is late."}, "is_shared": True}
     assert ann.post("/ai/chat/saved-replies", body).status_code == 201
+    body = {"shortcut": "again", "texts": {"en": "Your parcel is late again."}}
+    assert ben.post("/ai/chat/saved-replies", body).status_code == 201
     composer = open_chat(screen, ben)
     composer.fill("Dear Zoe, Bye")
     for _ in "Bye":
         screen.keyboard.press("ArrowLeft")
     screen.keyboard.type("/la")
-    screen.get_by_role("option", name="/late").wait_for()
+    expect(screen.get_by_role("option").locator("bdi")).to_have_text(["/late", "/again"])
     # Enter that ends the composition of a word chooses nothing.
     composed = "new KeyboardEvent('keydown', {key: 'Enter', keyCode: 229, bubbles: true})"
     composer.evaluate(f"(field) => field.dispatchEvent({composed})")
@@ -91,6 +93,58 @@ def test_the_agents_latest_message_is_edited_and_deleted(screen, shop, ben, chat
     expect(log(screen)).to_contain_text("This message was deleted.")
     expect(log(screen).get_by_role("button", name="Edit")).to_have_count(0)
     assert Message.objects.get(sender_type="agent").text == ""
+
+
+def test_enter_sends_for_who_wants_it_and_the_chat_is_ended_or_snoozed(
+    screen, shop, ann, ben, chat_id, problems
+):
+    composer, rows = open_chat(screen, ben), screen.locator("button.chat")
+    composer.fill("One")
+    screen.keyboard.press("Enter")
+    expect(composer).to_have_value("One\n")
+    screen.get_by_role("button", name="Settings").click()
+    screen.get_by_role("dialog").get_by_label("Enter sends").check()
+    screen.keyboard.press("Escape")
+    screen.reload()
+    composer.press("Shift+Enter")
+    screen.keyboard.type("Two")
+    expect(composer).to_have_value("One\n\nTwo")
+    screen.keyboard.press("Enter")
+    expect(composer).to_have_value("")
+    expect(log(screen).locator(".pending")).to_contain_text("Two")
+
+    def send_and(what, text):
+        composer.fill(text)
+        screen.get_by_role("button", name="More ways to send").click()
+        choice = screen.get_by_role("list", name="More ways to send").get_by_text(what)
+        assert violations(screen) == []
+        choice.click()
+
+    send_and("Send and snooze…", "Three")
+    screen.get_by_role("dialog").get_by_role("button", name="For 1 hour").click()
+    expect(rows).to_have_count(0)
+    expect(log(screen).locator(".agent:not(.pending)")).to_have_count(2)
+    screen.keyboard.press("z")
+    expect(log(screen).locator(".agent:not(.pending)")).to_have_count(2)
+    assert Conversation.objects.get().status == "open"
+    send_and("Send and end", "Four")
+    expect(log(screen).locator(".agent:not(.pending)")).to_have_count(3)
+    screen.reload()  # a page that is left waits no longer
+    show(screen, "Ended")
+    expect(row(screen, "Zoe")).to_be_visible()
+    assert seen_by_customer(shop, chat_id)[1:4] == ["One\n\nTwo", "Three", "Four"]
+    # What could not be sent is not followed by an end.
+    other = write_in(shop, "Yan")
+    show(screen, "Unassigned")
+    row(screen, "Yan").click()
+    Conversation.objects.filter(pk=other).update(assign_type="agent", assignee=ann.user)
+    send_and("Send and end", "Five")
+    expect(log(screen).locator(".pending")).to_contain_text("not sent")
+    screen.evaluate("dispatchEvent(new Event('pagehide'))")
+    expect(screen.locator(".toast.fault")).to_be_visible()
+    assert Conversation.objects.get(pk=other).status == "open"
+    assert all("409" in problem for problem in problems)
+    problems.clear()
 
 
 def test_an_undone_message_comes_back_before_what_is_typed_since(screen, ben, chat_id):

@@ -207,6 +207,28 @@ def test_earlier_chats_say_what_they_were_about_and_how_they_were_rated(screen, 
     expect(log(screen)).to_contain_text("My invoice is wrong")
 
 
+def test_ratings_of_the_open_chat_appear_as_they_are_given(screen, shop, zoe, ben):
+    path = f"/ai/chat/{zoe.pk}"
+    sent = ben.post(f"{path}/manual", {"text": "It left us today."}).json()
+    thumb = {"thumb": "down", "message_id": sent["id"], "reason": "too_slow"}
+    assert shop.post(f"{path}/feedback", thumb).status_code < 300
+    rated = log(screen).locator(".message.agent [data-rating=down]")
+    expect(rated.get_by_role("img")).to_be_visible()
+    assert ben.post(f"{path}/agent-end").status_code == 200
+    stars = {"rating": 2, "comment": "<b>Two</b> days", "resolved": False}
+    assert shop.post(f"{path}/feedback", stars).status_code < 300
+    for _ in range(2):  # as it comes, and as it is loaded
+        given = card_of(screen).locator("[data-rating='2']")
+        expect(given.get_by_role("img")).to_be_visible()
+        expect(card_of(screen).locator("q")).to_have_text("<b>Two</b> days")
+        expect(rated).to_have_count(1)
+        screen.reload()
+    with screen.expect_download() as download:
+        card_of(screen).get_by_role("button", name="Download transcript").click()
+    assert "It left us today." in download.value.path().read_text()
+    assert violations(screen) == []
+
+
 def test_the_most_urgent_chat_stands_on_top(screen, shop, zoe):
     write_in(shop, "Yan")
     rows = screen.locator("button.chat")

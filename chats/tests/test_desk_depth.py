@@ -5,11 +5,12 @@ import re
 import wave
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from bots.testing import make_bot, trained
 from chatplatform.testing import run_jobs
-from chatplatform.testing.browser import violations
+from chatplatform.testing.browser import PHONE, violations
 from chats.models import Conversation, Message, Notification
 from chats.testing import make_chat, put_message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
@@ -213,7 +214,10 @@ def test_what_customers_record_is_played_in_the_inbox(screen, shop, ben, bot):
         sound.setframerate(8_000)
         sound.writeframes(bytes(32_000))
     broken = (b"clip.mp4", b"\0\0\0\x18ftypmp42" + bytes(40))
-    assert send(shop, chat, (b"note.wav", recorded.getvalue()), broken).status_code < 300
+    drawn = io.BytesIO()
+    Image.new("RGB", (800, 600), "teal").save(drawn, "PNG")
+    files = ((b"note.wav", recorded.getvalue()), broken, (b"crack.png", drawn.getvalue()))
+    assert send(shop, chat, *files).status_code < 300
     enter(screen, ben)
     show(screen, "All")
     row(screen, "Zoe").click()
@@ -228,6 +232,19 @@ def test_what_customers_record_is_played_in_the_inbox(screen, shop, ben, bot):
     log(screen).locator("video").evaluate("(video) => video.play().catch(() => {})")
     expect(log(screen).locator("video")).to_have_count(0)
     expect(log(screen).get_by_role("link", name="clip.mp4")).to_be_visible()
+    # A picture is enlarged in its place.
+    screen.set_viewport_size(PHONE)
+    small = log(screen).get_by_role("button", name="crack.png")
+    small.press("Enter")
+    dialog = screen.get_by_role("dialog")
+    expect(dialog.get_by_role("img", name="crack.png")).to_be_in_viewport()
+    assert violations(screen) == []
+    with screen.expect_download() as download:
+        dialog.get_by_role("link", name="crack.png").click()
+    assert download.value.suggested_filename == "crack.png"
+    screen.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(small).to_be_focused()
 
 
 def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):

@@ -181,8 +181,9 @@ def test_filters_narrow_the_list_and_are_kept_as_views(screen, client_a, ben):
     bot = make_bot(client_a, agent_reply=True)
     queue(bot, 2)
     queue(bot, 20, language="de", channel="socialnet")
-    make_chat(bot, assign_type="queue", customer_name="Late", tags=["refund"],
-              waiting_since=timezone.now() - timedelta(hours=2))  # fmt: skip
+    make_chat(make_bot(client_a, bot_name="Second"), assign_type="queue", customer_name="Late",
+              tags=["refund"], waiting_since=timezone.now() - timedelta(hours=2), priority="high",
+              sentiment="negative", unread_count=1)  # fmt: skip
     enter(screen, ben)
     show(screen, "Unassigned")
     rows = screen.locator("button.chat")
@@ -219,6 +220,18 @@ def test_filters_narrow_the_list_and_are_kept_as_views(screen, client_a, ben):
     dialog.get_by_role("button", name="Delete Late Germans").click()
     expect(dialog.get_by_role("button", name="Delete Late Germans")).to_have_count(0)
     assert not SavedView.objects.exists()
+    dialog.get_by_label("Language").select_option("")
+    chosen = {
+        "bot_id": "Second", "priority": "High", "sentiment": "negative", "is_unread": "unread",
+    }  # fmt: skip
+    for name, value in chosen.items():
+        dialog.locator(f"[name={name}]").select_option(label=value)
+    dialog.get_by_role("button", name="Apply").click()
+    expect(rows).to_have_count(1)
+    expect(row(screen, "Late")).to_be_visible()
+    late = Conversation.objects.get(priority="high")
+    assert ben.put(f"/ai/chat/{late.pk}/priority", {"priority": "low"}).status_code == 200
+    expect(rows).to_have_count(0)
 
 
 def test_the_palette_finds_chats_views_and_the_site(screen, shop, ann):

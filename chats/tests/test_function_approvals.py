@@ -6,6 +6,7 @@ from unittest import mock
 import pytest
 from django.db.models import F
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from bots.language import intents
 from bots.models import Bot, Function, FunctionCall
@@ -14,12 +15,14 @@ from bots.tasks import expire_function_calls
 from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
+from chatplatform.testing.browser import violations
 from chats.models import Conversation, Message
 from chats.services.reply import after_approval
 from chats.testing import put_message
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
-from identity.models import AuditEvent
+from identity.models import AuditEvent, User
+from identity.testing import enter_site
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,7 +68,40 @@ def test_a_waiting_call_is_handed_over_to_the_agents(waiting, chat, tool):
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
     note = Message.objects.get(is_note=True)
     assert "refund (order_id: 1234)" in note.text
-    assert str(waiting.pk) in note.text
+    assert str(waiting.pk) not in note.text
+
+
+def test_an_agent_decides_in_the_inbox_beside_the_chat(screen, waiting, chat, ben, tool):
+    users = User.objects.filter(pk=ben.user.pk)
+    users.update(role="viewer")
+    enter_site(screen, ben.user)
+    screen.goto(f"/admin/desk/#{chat.pk}")
+    asked = screen.locator(f"[data-call='{waiting.pk}']")
+    expect(asked.get_by_role("heading")).to_contain_text("Refund")
+    expect(asked.locator("dl")).to_have_text("Order id1234")
+    expect(asked.get_by_role("button")).to_have_count(0)
+    users.update(role="agent")
+    screen.reload()
+    asked.get_by_role("button", name="Approve").wait_for()
+    assert violations(screen) == []
+    asked.get_by_role("button", name="Approve").click()
+    expect(asked).to_have_count(0)
+    expect(screen.locator("#composer")).to_be_focused()
+    assert tool.requests == []
+    run_jobs()
+    expect(screen.get_by_role("log")).to_contain_text(DONE.removeprefix("say:"))
+    assert len(tool.requests) == 1
+    assert get_call("succeeded").decided_by == ben.user
+
+
+def test_a_call_that_a_colleague_decides_leaves_the_inbox(screen, waiting, chat, ben, ann, bot):
+    enter_site(screen, ben.user)
+    screen.goto(f"/admin/desk/#{chat.pk}")
+    asked = screen.locator(f"[data-call='{waiting.pk}']")
+    asked.get_by_role("button", name="Reject").wait_for()
+    assert ann.post(decision(bot, waiting), {"approve": False}).status_code == 200
+    run_jobs()
+    expect(asked).to_have_count(0)
 
 
 def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):

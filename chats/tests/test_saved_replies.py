@@ -88,6 +88,13 @@ def test_each_sees_their_own_and_everybodys(ann, ben, cara, server, nobody, clie
     assert shortcuts(ben, is_shared="true") == ["shared"]
     assert shortcuts(ben, is_shared="false") == ["his"]
     assert shortcuts(ben, q="SH") == ["shared"]
+    save(ben, "again", text="It was SHIPPED again, /“Zoë”, her parcel.")
+    save(ben, "zz", text="Sorry for that")
+    assert shortcuts(ben, q="sh") == ["shared", "again"]
+    assert shortcuts(ben, q="ZOË ship") == shortcuts(ben, q="again") == ["again"]
+    assert shortcuts(ben, q="en") == shortcuts(ben, q="zoë that") == shortcuts(ben, q="hers") == []
+    first = ben.get(PATH, {"q": "sh", "limit": 1}).json()
+    assert shortcuts(ben, q="sh", limit=1, cursor=first["next_cursor"]) == ["again"]
     assert shortcuts(ben, q="%") == []
     for stranger in (ann, cara):
         assert stranger.put(f"{PATH}/{bens['id']}", body_of()).status_code == 404
@@ -96,7 +103,7 @@ def test_each_sees_their_own_and_everybodys(ann, ben, cara, server, nobody, clie
     assert shortcuts(vic) == ["shared"]
     for caller, status in ((vic, 403), (server, 401), (nobody, 401)):
         assert caller.post(PATH, body_of()).status_code == status
-    assert SavedReply.objects.count() == 4
+    assert SavedReply.objects.count() == 6
 
 
 def test_a_shortcut_is_taken_once(ann, ben):

@@ -50,6 +50,19 @@ def test_the_customer_takes_the_chat_along(server, said):
     assert "Do not tell" not in text
 
 
+def test_an_agent_takes_it_along_even_if_the_customer_may_not(ben, cara, server, said):
+    Bot.objects.filter(pk=said.bot_id).update(export_enabled=False)
+    assert server.get(f"{path(said)}.txt").status_code == 409
+    agents = f"/ai/chat/{said.pk}/transcript.txt"
+    reply = ben.get(f"{agents}?timezone=Asia/Tokyo")
+    assert reply["Content-Disposition"] == f'attachment; filename="{said.chat_code}.txt"'
+    text = b"".join(reply.streaming_content).decode()
+    assert "(Asia/Tokyo)" in text
+    assert "Zoe: Hello\n" in text
+    assert "Do not tell" not in text
+    assert (cara.get(agents).status_code, server.get(agents).status_code) == (404, 401)
+
+
 def test_its_times_are_the_readers_or_the_companys(server, said, client_a):
     Message.objects.update(created_at=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
     client_a.timezone = "Asia/Ho_Chi_Minh"

@@ -1,12 +1,17 @@
 """The base of the viewsets of conversations, which show visitors fewer fields than the client."""
 
+import io
 import uuid
+from zoneinfo import ZoneInfo
 
+from django.http import HttpResponseBase
 from pydantic import BaseModel
 
+from chatplatform import media
 from chatplatform.api.error_schemas import Error
+from chatplatform.api.operation import RawResponse
 from chats import models
-from chats.schemas.conversation import Conversation
+from chats.schemas.conversation import Conversation, Transcript, TranscriptQuery
 from chats.schemas.message import ChatTurn, Message, MessagesResponse
 from chats.schemas.streams import reply_events
 from chats.schemas.visitor import VisitorConversation, VisitorMessage, VisitorMessages, VisitorTurn
@@ -21,6 +26,22 @@ EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
 
 # For operations that cost credits and need an engine, which may be unavailable.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
+
+
+TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
+
+
+def transcript_download(
+    transcript: Transcript, query: TranscriptQuery, chat: models.Conversation
+) -> HttpResponseBase:
+    """A transcript as a download, with times in the requested time zone or the client's."""
+    zone = ZoneInfo(query.timezone or chat.client.timezone)
+    return media.file_response(
+        io.BytesIO(transcript.as_text(zone).encode()),
+        mime_type="text/plain; charset=utf-8",
+        cache_control="private, no-store",
+        download_as=f"{transcript.chat_code}.txt",
+    )
 
 
 class ChatsViewSet(TenantViewSet):

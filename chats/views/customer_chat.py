@@ -1,10 +1,8 @@
 """AI / client: the operations with which the client's website or server holds conversations."""
 
 import functools
-import io
 import uuid
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -52,17 +50,18 @@ from chats.services.desk import chat_list
 from chats.services.reply import incoming
 from chats.views import reply_responses
 from chats.views.base import (
+    TRANSCRIPT,
     ChatResponse,
     ChatsViewSet,
     EventStreamResponse,
     MessageListResponse,
     TurnResponse,
+    transcript_download,
 )
 from identity.auth import API_KEY, SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
 visitor_operation = functools.partial(operation, "AI / client", access=VISITOR_OR_SECRET_KEY)
 FILES = Form(FilesBody, files=("files",))
-TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 
 
 class ClientChatViewSet(ChatsViewSet):
@@ -165,14 +164,7 @@ class ClientChatViewSet(ChatsViewSet):
         messages. 409 `export_off` if the bot's `export_enabled` is false.
         """
         chat = self._chat(chat_id)
-        transcript = customer_transcripts.make(chat)
-        zone = ZoneInfo(query.timezone or chat.client.timezone)
-        return media.file_response(
-            io.BytesIO(transcript.as_text(zone).encode()),
-            mime_type="text/plain; charset=utf-8",
-            cache_control="private, no-store",
-            download_as=f"{transcript.chat_code}.txt",
-        )
+        return transcript_download(customer_transcripts.make(chat), query, chat)
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:

@@ -21,6 +21,7 @@ from chats.schemas.conversation import (
     ChatsResponse,
     Conversation,
     ConversationsResponse,
+    TranscriptQuery,
 )
 from chats.schemas.message import HistoryQuery, Message, MessagesResponse
 from chats.schemas.people import (
@@ -33,7 +34,7 @@ from chats.schemas.reply_explanation import ReplyReceipt
 from chats.schemas.streams import FEED_EVENTS, reply_events
 from chats.schemas.visitor import VisitorConversation
 from chats.services.core import agent_messages, attachments, push, row_json, team_notifications
-from chats.services.data_exchange import erasing, exporting
+from chats.services.data_exchange import customer_transcripts, erasing, exporting
 from chats.services.desk import (
     agent_actions,
     chat_list,
@@ -45,7 +46,7 @@ from chats.services.desk import (
 )
 from chats.services.reply import incoming, preview_chats
 from chats.views import reply_responses
-from chats.views.base import ChatsViewSet
+from chats.views.base import TRANSCRIPT, ChatsViewSet, transcript_download
 from identity.auth import (
     ADMIN,
     BEARER,
@@ -169,6 +170,13 @@ class ChatViewSet(ChatsViewSet):
         by = "-seq" if query.sort == "newest" else "seq"
         return row_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
+    @operation("AI / chat", "Download Chat Transcript", access=BEARER, returns=TRANSCRIPT)
+    def transcript(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
+        """Download a conversation as plain text, as *Download Transcript* gives it to the customer,
+        even if the bot's `export_enabled` is false."""
+        chat = self._chat(chat_id)
+        return transcript_download(customer_transcripts.make_for_team(chat), query, chat)
+
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_schemas.ChatSteps:
         """List what happened to a conversation besides messages, such as handover, assignment and
@@ -283,9 +291,10 @@ class SavedReplyViewSet(ChatsViewSet):
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_schemas.SavedRepliesResponse
     )
     def list(self, query: desk_schemas.SavedRepliesQuery) -> dict[str, Any]:
-        """List your own and the shared saved replies, sorted by shortcut."""
-        rows = saved_replies.list_for_user(self.user, query)
-        return page(rows, query, by=("shortcut", "id"), schema=desk_schemas.SavedReplyDto.from_row)
+        """List your own and the shared saved replies, sorted by shortcut; with `q`, first those
+        whose shortcut begins with it."""
+        rows, order = saved_replies.list_for_user(self.user, query), ("rank", "shortcut", "id")
+        return page(rows, query, by=order, schema=desk_schemas.SavedReplyDto.from_row)
 
     @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
     def create(self, body: desk_schemas.SavedReplyDto) -> desk_schemas.SavedReplyDto:

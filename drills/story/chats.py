@@ -115,6 +115,7 @@ def take_along(world: World, key: Caller) -> None:
     lines = key.get(f"{path}/transcript")["messages"]
     assert [line["text"] for line in lines][:2] == ["Hello at Story!", RETURNS]
     assert RETURNS in key.call("GET", f"{path}/transcript.txt").text
+    assert RETURNS in world.ann.call("GET", f"/ai/chat/{chat['id']}/transcript.txt").text
     key.post(f"{path}/transcript/mail", {"email": "zoe@story.example"})
     eventually(lambda: world.mails("To: zoe@story.example"), "the transcript by mail")
 

@@ -71,9 +71,14 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
 
 
 def make(chat: Conversation) -> Transcript:
-    """A transcript of the chat's newest `MAX_MESSAGES` messages, oldest first, without notes or
-    deleted messages. 409 `export_off` if the bot offers no transcripts."""
+    """The transcript for the customer; 409 `export_off` if the bot offers no transcripts."""
     _check_allowed(chat)
+    return make_for_team(chat)
+
+
+def make_for_team(chat: Conversation) -> Transcript:
+    """A transcript of the chat's newest `MAX_MESSAGES` messages, oldest first, without notes or
+    deleted messages."""
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
         chat_code=chat.chat_code,

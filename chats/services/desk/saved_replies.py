@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Func, Q, QuerySet, TextField, Value, When
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require_fields, unique
@@ -13,6 +13,13 @@ from chats.schemas import desk as desk_schemas
 from identity.models import User
 from identity.services import audit
 
+# The texts of a saved reply without the codes of their languages.
+_SAID = Func(
+    "texts",
+    template="jsonb_path_query_array(%(expressions)s, '$.*')::text",
+    output_field=TextField(),
+)
+
 
 class ShortcutTaken(ApiError):
     code, status = "shortcut_taken", 409
@@ -20,13 +27,18 @@ class ShortcutTaken(ApiError):
 
 
 def list_for_user(user: User, query: desk_schemas.SavedRepliesQuery) -> QuerySet[SavedReply]:
-    """The shared saved replies and the user's own, unordered."""
+    """The shared saved replies and the user's own, unordered; `rank` is 0 if the shortcut begins
+    with `q`, else 1."""
     rows = _visible(user)
     if query.is_shared is not None:
         rows = rows.filter(owner__isnull=query.is_shared)
-    if query.q:
-        rows = rows.filter(shortcut__startswith=query.q.lower())
-    return rows
+    if not query.q:
+        return rows.annotate(rank=Value(0))
+    begins, has_words = Q(shortcut__startswith=query.q.lower()), Q()
+    for word in query.q.split():
+        has_words &= Q(shortcut__icontains=word) | Q(said__icontains=word)
+    rank = Case(When(begins, then=0), default=1)
+    return rows.annotate(said=_SAID, rank=rank).filter(begins | has_words)
 
 
 def create(user: User, body: desk_schemas.SavedReplyDto) -> SavedReply:

@@ -274,5 +274,5 @@ def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
 
 
 def _note_waiting(chat: LockedConversation, call: ProposedCall) -> None:
-    text = f"Waiting for your approval: {call.description}. Function call {call.id}."
+    text = f"Waiting for your approval: {call.description}."
     messages.append_note(chat, text, {"call_id": call.id})

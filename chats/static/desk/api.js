@@ -83,8 +83,8 @@ export async function headers(isRefused = false) {
   return { Authorization: `Bearer ${current.token}` };
 }
 
-/** Calls an operation; `body` is sent as JSON, a `FormData` as it is. */
-export async function call(method, path, { query, body, ...options } = {}) {
+/** Calls an operation; `body` is sent as JSON, a `FormData` as it is. `as`: what the answer is read as. */
+export async function call(method, path, { query, body, as = "json", ...options } = {}) {
   const isForm = body instanceof FormData;
   const address = query ? `${path}?${new URLSearchParams(query)}` : path;
   const send = async (isRefused) =>
@@ -106,7 +106,7 @@ export async function call(method, path, { query, body, ...options } = {}) {
     if (/^(engine|provider_refused)/.test(refusal?.code)) throw new Refusal(answer.status, refusal);
     throw new Unreachable(refusal?.detail ?? `${answer.status}`);
   }
-  const content = answer.status === 204 ? null : await answer.json();
+  const content = answer.status === 204 ? null : await answer[answer.ok ? as : "json"]();
   if (!answer.ok) throw new Refusal(answer.status, content);
   return content;
 }

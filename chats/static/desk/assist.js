@@ -52,9 +52,9 @@ export function summarize(chat) {
   });
 }
 
-/** The saved replies whose shortcut begins so. */
-export async function savedReplies(beginning) {
-  const page = await attempt(() => get("/ai/chat/saved-replies", { limit: 8, ...(beginning ? { q: beginning } : {}) }));
+/** The saved replies with this in their shortcut or text; first those whose shortcut begins so. */
+export async function savedReplies(word) {
+  const page = await attempt(() => get("/ai/chat/saved-replies", { limit: 8, ...(word ? { q: word } : {}) }));
   return page?.items ?? [];
 }
 

@@ -9,6 +9,7 @@ import { Icon } from "./icons.js";
 import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label, linesOf } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, faceOf, safeAddress, senderName } from "./people.js";
+import { Rating } from "./ratings.js";
 import { dispatch } from "./store.js";
 import { clock, dayAndClock, languageName } from "./times.js";
 
@@ -18,10 +19,10 @@ const ON_THE_LEFT = new Set(["customer"]);
 /** Redrawn only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
-    return ["message", "isFollowing", "isHit", "isChangeable"].some((name) => next[name] !== this.props[name]);
+    return ["message", "feedback", "isFollowing", "isHit", "isChangeable"].some((name) => next[name] !== this.props[name]);
   }
 
-  render({ state, chat, message, isFollowing, isHit, isChangeable }) {
+  render({ state, chat, message, feedback, isFollowing, isHit, isChangeable }) {
     const { sender, is_note: isNote } = message;
     const name = senderName(state, chat, sender);
     const side = ON_THE_LEFT.has(sender.type) ? "left" : "right";
@@ -33,6 +34,7 @@ export class Bubble extends Component {
           ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : html`<${Content} message=${message} />`}
           <${Translations} chat=${chat} message=${message} model=${modelFor(state, chat)} />
           <${Sources} citations=${message.citations} />
+          ${feedback && html`<p class="rated"><${Rating} feedback=${feedback} /></p>`}
           <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
         </div>
       </article>
@@ -55,11 +57,13 @@ function Line({ kind, words, address }) {
   return html`<p class=${`line ${kind}`} data-line=${kind} dir="auto">${linked(words, address)}</p>`;
 }
 
-/** A picture, or text if it cannot be shown; the link to its file is below in either case. */
+/** A picture that a click enlarges, or text if it cannot be shown; the link to its file is below in either case. */
 class Picture extends Component {
   render({ address, name }, { isBroken }) {
     if (isBroken) return html`<p class="quiet">${t("This image can't be shown.")}</p>`;
-    return html`<img class="picture" src=${address} alt=${name} loading="lazy" onError=${() => this.setState({ isBroken: true })} />`;
+    const enlarge = () => dispatch({ type: "dialog", dialog: { kind: "picture", address, name } });
+    return html`<button type="button" class="plain enlarge" aria-label=${t("Enlarge {name}", { name })} onClick=${enlarge}>
+      <img class="picture" src=${address} alt=${name} loading="lazy" onError=${() => this.setState({ isBroken: true })} /></button>`;
   }
 }
 

@@ -9,11 +9,12 @@ import { summarize } from "./assist.js";
 import * as chats from "./chats.js";
 import { Customer, Fact } from "./customer.js";
 import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label } from "./labels.js";
+import { Rating, Stars } from "./ratings.js";
 import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
 
 export class Card extends Component {
-  state = { others: [], ratings: {}, fault: null };
+  state = { others: [], fault: null };
 
   componentDidMount() {
     this.load();
@@ -27,15 +28,15 @@ export class Card extends Component {
 
   async load() {
     const { customer_id: id } = this.props.chat;
-    this.setState({ others: [], ratings: {} });
+    this.setState({ others: [] });
     get(`/ai/customers/${id}`).then((customer) => dispatch({ type: "customer", customer })).catch(() => null);
     const [page, rated] = await Promise.all([
       get(`/ai/chat/history/customer/${id}`, { limit: 10 }),
       get("/ai/chat/feedbacks", { customer_id: id, limit: 100 }),
     ]).catch(() => []);
     if (!page || id !== this.props.chat.customer_id) return;
-    const ofChats = rated.items.filter((one) => !one.message_id);
-    this.setState({ others: page.items, ratings: Object.fromEntries(ofChats.map((one) => [one.chat_id, one.rating])) });
+    dispatch({ type: "feedback", items: rated.items });
+    this.setState({ others: page.items });
   }
 
   summarize = async () => {
@@ -45,9 +46,11 @@ export class Card extends Component {
     if (chat.id === this.props.chat.id) this.setState({ fault });
   };
 
-  render({ state, chat }, { others, ratings, fault }) {
+  render({ state, chat }, { others, fault }) {
     const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
     const canSummarize = state.me.role !== "viewer" && state.bots[chat.bot_id]?.has_model;
+    const rating = state.feedback[chat.id];
+    const ratingOf = ({ id }) => state.feedback[id]?.rating;
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and conversation")}>
@@ -63,8 +66,10 @@ export class Card extends Component {
           <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
           <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
           <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
+          <${Fact} name=${t("Rating")} value=${rating && html`<${Rating} feedback=${rating} />`} />
           <${Fact} name=${t("Conversation code")} value=${chat.chat_code} />
         </dl>
+        <button type="button" onClick=${() => chats.saveTranscript(chat)}>${t("Download transcript")}</button>
         <h3>${t("Tags")}</h3>
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}
           ${!chat.tags.length && html`<span class="quiet">${t("None")}</span>`}
@@ -76,7 +81,7 @@ export class Card extends Component {
         ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="plain" onClick=${() => chats.open(other.id)}>
             <span class="subject" dir="auto">${subject(other)}</span>
-            <span class="quiet">${dayAndClock(other.created_at)}${ratings[other.id] && html` · <span role="img" aria-label=${t("Rated {count} out of 5", { count: ratings[other.id] })}>${"★".repeat(ratings[other.id])}</span>`}</span></button></li>`)}
+            <span class="quiet">${dayAndClock(other.created_at)}${ratingOf(other) && html` · <${Stars} count=${ratingOf(other)} />`}</span></button></li>`)}
         </ul>`}
       </section>
     `;

@@ -6,6 +6,7 @@ import { leave } from "./delayed.js";
 import { countSoon, fetchChat, loadFurther, onReadAgain } from "./live.js";
 import { notice } from "./notices.js";
 import * as outbox from "./outbox.js";
+import { customerName } from "./people.js";
 import { isOwn, rows } from "./reducer.js";
 import { dispatch, read, subscribe, toast } from "./store.js";
 import { dayAndClock } from "./times.js";
@@ -20,6 +21,8 @@ export function reasonOf(error) {
   switch (error.code) {
     case "already_assigned":
       return t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") });
+    case "already_decided":
+      return t("This is no longer waiting for approval.");
     case "chat_continued":
       return t("The customer has a newer conversation. Reply there.");
     case "engine_not_configured":
@@ -160,18 +163,14 @@ export async function assign(ids, body, { said, until } = {}) {
 /** Ends chats unless that is undone; the next chat of the list opens. */
 export function end(ids) {
   depart(ids, ids.length > 1 ? tn("{count} conversation ended.", "{count} conversations ended.", ids.length) : t("Conversation ended."), (id) =>
-    attempt(async () => keep(await post(`/ai/chat/${id}/agent-end`, {}, { keepalive: true }))),
+    post(`/ai/chat/${id}/agent-end`, {}, { keepalive: true }),
   );
 }
 
 export function snooze(ids, until) {
   const time = dayAndClock(until);
   const text = ids.length > 1 ? tn("{count} conversation snoozed until {time}.", "{count} conversations snoozed until {time}.", ids.length, { time }) : t("Snoozed until {time}.", { time });
-  depart(ids, text, (id) =>
-    attempt(async () =>
-      keep(await post(`/ai/chat/${id}/snooze`, { until: until.toISOString() }, { keepalive: true })),
-    ),
-  );
+  depart(ids, text, (id) => post(`/ai/chat/${id}/snooze`, { until: until.toISOString() }, { keepalive: true }));
 }
 
 /** Opens a snoozed or an ended chat again. */
@@ -179,7 +178,12 @@ export function reopen(id) {
   return attempt(async () => keep(await post(`/ai/chat/${id}/reopen`)));
 }
 
-function depart(ids, text, act) {
+/** Acts on chats in a moment. One stays open if what was written in it could not be sent. */
+function depart(ids, text, request) {
+  const act = (id) => attempt(async () => {
+    if (await outbox.isDelivered(id)) keep(await request(id));
+    else toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
+  });
   const { openId } = read();
   const next = ids.includes(openId) ? neighbour(1, ids) : null;
   outbox.flush(ids);
@@ -259,6 +263,17 @@ export function setTags(ids, names, { isAdded }) {
     const { tags } = await send(`/ai/chat/${id}/tags`, { tags: names });
     const chat = read().chats[id];
     if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
+  });
+}
+
+/** Saves a chat as a text file, with the times of this place. */
+export function saveTranscript({ id, chat_code: code }) {
+  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
+  return attempt(async () => {
+    const file = await call("GET", `/ai/chat/${id}/transcript.txt`, { query: { timezone }, as: "blob" });
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `${code}.txt` });
+    link.click();
+    URL.revokeObjectURL(link.href);
   });
 }
 

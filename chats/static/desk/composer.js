@@ -7,21 +7,31 @@ import { t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
 import { Sources } from "./bubble.js";
-import { typing } from "./chats.js";
+import * as chats from "./chats.js";
 import { reversible } from "./delayed.js";
 import { Icon } from "./icons.js";
 import { OBSTACLES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { customerName, presence } from "./people.js";
-import { Emoji, Rewrite } from "./popups.js";
+import { Emoji, Rewrite, SendMore } from "./popups.js";
 import { draftOf, filesOf, obstacle } from "./reducer.js";
-import { dispatch } from "./store.js";
+import { dispatch, remember } from "./store.js";
 import { takesTemplates } from "./templates.js";
 import { languageName } from "./times.js";
 
 /** Matches a slash at the beginning or after a space, and the text from it to the caret. */
 const SHORTCUT = /(^|\s)\/(\S{0,40})$/;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
+
+const ENTER_KEY = "desk.enter";
+
+/** Whether Enter sends, as this person has chosen in this browser; Ctrl Enter always does. */
+export const entersSend = () => localStorage.getItem(ENTER_KEY) === "on";
+
+export function setEnterSends(isOn) {
+  remember(ENTER_KEY, isOn ? "on" : "off");
+  dispatch({ type: "tick", now: Date.now() });
+}
 
 export class Composer extends Component {
   state = { options: [], chosen: 0, suggestion: null, isOver: false };
@@ -69,7 +79,7 @@ export class Composer extends Component {
 
   write(text) {
     this.change({ text });
-    if (!this.isNote && text) typing(this.props.chat.id);
+    if (!this.isNote && text) chats.typing(this.props.chat.id);
     this.offer(text);
   }
 
@@ -157,6 +167,15 @@ export class Composer extends Component {
     this.setState({ suggestion: null, options: [], missing: null, isNothing: false, fault: null });
   };
 
+  /** Sends the reply, then ends or snoozes the chat. */
+  sendAnd = (what) => {
+    const { id } = this.props.chat;
+    this.send();
+    this.field.current.focus();
+    if (what === "end") chats.end([id]);
+    else dispatch({ type: "dialog", dialog: { kind: "snooze", ids: [id] } });
+  };
+
   onKey = (event) => {
     const { options, chosen, suggestion } = this.state;
     if (isComposing(event)) return;
@@ -170,6 +189,9 @@ export class Composer extends Component {
     } else if (options.length && ["Enter", "Tab"].includes(event.key)) {
       event.preventDefault();
       this.choose(options[chosen]);
+    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey && entersSend()) {
+      event.preventDefault();
+      this.send();
     } else if (event.key === "Escape" && (options.length || suggestion)) {
       event.stopPropagation();
       this.setState({ options: [], suggestion: null });
@@ -218,6 +240,7 @@ export class Composer extends Component {
     if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
     const { isNote, files } = this;
     const { text } = this.draft;
+    const isReady = (text.trim() || files.length) && !excess(text);
     const hint = isNote ? t("Write a note for your team. Customers never see it. Use @name to notify someone.") : t("Write a reply, or type / for saved replies.");
     const mode = (value, name) => html`
       <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
@@ -251,9 +274,12 @@ export class Composer extends Component {
           ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
           ${!isNote && state.bots[chat.bot_id]?.has_model && html`<${Rewrite} language=${languageName(chat.language)} isBusy=${isRewriting} isDisabled=${!text.trim() || excess(text)} onChoose=${this.rewrite} />`}
           ${takesTemplates(state, chat) && html`<button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "templates", ids: [chat.id] } })}>${t("Template")}</button>`}
-          <button type="button" class="first send" disabled=${(!text.trim() && !files.length) || excess(text)} onClick=${this.send}>
-            ${isNote ? t("Add note") : t("Send")} <kbd>Ctrl ↵</kbd>
-          </button>
+          <div class="sending">
+            <button type="button" class="first" disabled=${!isReady} onClick=${this.send}>
+              ${isNote ? t("Add note") : t("Send")} <kbd>${entersSend() ? "↵" : "Ctrl ↵"}</kbd>
+            </button>
+            ${!isNote && html`<${SendMore} isDisabled=${!isReady} onChoose=${this.sendAnd} />`}
+          </div>
         </div>
       </section>
     `;

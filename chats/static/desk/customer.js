@@ -233,8 +233,8 @@ function asNumber(text) {
 }
 
 /** An attribute's name in the style of the other labels. */
-const asName = (key) => key.charAt(0).toLocaleUpperCase() + key.slice(1);
-const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+export const asName = (key) => key.charAt(0).toLocaleUpperCase() + key.slice(1);
+export const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 export function Fact({ name, value }) {
   if (!value) return null;

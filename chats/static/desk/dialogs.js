@@ -6,6 +6,8 @@ import { Component, createRef } from "../vendor/preact.js";
 import { get, put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
+import { entersSend, setEnterSends } from "./composer.js";
+import { Icon } from "./icons.js";
 import { KEYS } from "./keys.js";
 import { CONNECTIONS, PRIORITY_NAMES, label } from "./labels.js";
 import { presence, safeAddress, siteOf } from "./people.js";
@@ -260,6 +262,13 @@ function Source({ citation }) {
   `;
 }
 
+function Picture({ address, name }) {
+  return html`
+    <img class="enlarged" src=${address} alt=${name} />
+    <p><a class="button" href=${address} download=${name}><${Icon} name="clip" /> ${t("Download")} <bdi>${name}</bdi></a></p>
+  `;
+}
+
 function Help() {
   return html`
     <table class="keys"><tbody>
@@ -292,6 +301,7 @@ function Menu({ state }) {
     <ul class="choices">
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>
+      ${state.me.role !== "viewer" && html`<li><label><input type="checkbox" checked=${entersSend()} onChange=${(event) => setEnterSends(event.target.checked)} /> ${t("Enter sends, Shift+Enter starts a new line")}</label></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "devices" } })}>${t("Notifications on your devices")}</button></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
@@ -319,6 +329,7 @@ const KINDS = {
   tags: [msg("Tags"), Tags],
   templates: [msg("Send a template"), Templates],
   new: [msg("New conversation"), NewChat],
+  picture: [msg("Image"), Picture],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],

@@ -77,6 +77,16 @@ export const DECISIONS = {
   other: msg("Automatic message."),
 };
 
+/** What a customer found wrong. */
+export const FAULTS = {
+  wrong_answer: msg("Wrong answer"),
+  not_understood: msg("Not understood"),
+  no_solution: msg("No solution"),
+  too_slow: msg("Too slow"),
+  unfriendly: msg("Unfriendly"),
+  other: msg("Something else"),
+};
+
 /** How a chat ended; an agent has a name. */
 export const ENDINGS = {
   customer: msg("The customer ended the conversation"),

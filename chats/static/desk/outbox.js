@@ -119,6 +119,12 @@ export function retryAll() {
   for (const goOn of [...paused]) goOn();
 }
 
+/** Whether all that was written in a chat is stored, once none of it is on its way. */
+export async function isDelivered(chatId) {
+  await Promise.allSettled([sending.get(chatId)]);
+  return !read().outbox.some((item) => item.chatId === chatId);
+}
+
 const find = (id) => read().outbox.find((item) => item.id === id);
 
 /** Sends a message after those of its chat that are being sent or wait. */

@@ -71,6 +71,13 @@ export function Emoji({ onChoose }) {
   return html`<${Popup} name=${t("Emoji")} shown=${html`<span aria-hidden="true">☺</span><span class="hidden">${t("Emoji")}</span>`} choices=${choices} columns=${EMOJI_A_ROW} onChoose=${onChoose} />`;
 }
 
+/** Ways to send a reply and be done with the chat. */
+export function SendMore({ isDisabled, onChoose }) {
+  const choices = [["end", t("Send and end")], ["snooze", t("Send and snooze…")]];
+  const shown = html`<span aria-hidden="true">▾</span><span class="hidden">${t("More ways to send")}</span>`;
+  return html`<${Popup} name=${t("More ways to send")} shown=${shown} choices=${choices} isDisabled=${isDisabled} onChoose=${onChoose} />`;
+}
+
 /** `language`: the customer's, by its name. */
 export function Rewrite({ language, isBusy, isDisabled, onChoose }) {
   const styles = Object.keys(STYLES).map((style) => [style, label(STYLES, style)]);

@@ -28,6 +28,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     list: { ids: [], found: {}, cursor: null, isLoading: true },
     chats: {},
     customers: {}, // the transcripts of the chats that were opened
+    feedback: {}, // ratings, by the rated message or else the rated chat
     gone: {}, // customers who were merged into others
     threads: {},
     openId: null,
@@ -72,6 +73,7 @@ const CHANGES = {
   chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
   deleted,
   customer: (state, { customer }) => withCustomer(state, customer),
+  feedback: (state, { items }) => withFeedback(state, items),
   merged: (state, { customer, merged_id: gone }) => withCustomer(state, customer, gone),
   opened: opened,
   left: (state) => ({ ...state, pane: "list" }),
@@ -241,11 +243,17 @@ function happened(state, { event }) {
   if (type === "customer.updated") return withCustomer(state, data.customer);
   if (type === "customer.merged") return withCustomer(state, data.customer, data.merged_id);
   if (!data?.conversation) return state;
-  const next = { ...state, chats: { ...state.chats, [id]: data.conversation } };
+  const rated = data.feedback ? withFeedback(state, [data.feedback]) : state;
+  const next = { ...rated, chats: { ...state.chats, [id]: data.conversation } };
   const thread = next.threads[id];
   if (!thread || !REFERENCE.test(type)) return next;
   const steps = [...thread.steps.filter((step) => step.id !== event.id), stepOf(event)];
   return { ...next, threads: { ...next.threads, [id]: { ...thread, steps } } };
+}
+
+function withFeedback(state, items) {
+  const rated = items.map((one) => [one.message_id ?? one.chat_id, one]);
+  return { ...state, feedback: { ...state.feedback, ...Object.fromEntries(rated) } };
 }
 
 /** Adds an event of a chat to its transcript. */
@@ -353,6 +361,10 @@ const BELONGS = {
 const MATCHES = {
   channel: (chat, wanted) => chat.channel === wanted,
   language: (chat, wanted) => chat.language === wanted,
+  bot_id: (chat, wanted) => `${chat.bot_id}` === wanted,
+  priority: (chat, wanted) => chat.priority === wanted,
+  sentiment: (chat, wanted) => chat.sentiment === wanted,
+  is_unread: (chat, wanted) => `${chat.unread_count > 0}` === wanted,
   tag: (chat, wanted) => chat.tags.includes(wanted),
   assignee_id: (chat, wanted) => chat.assign_type === "agent" && chat.assignee?.external_id === wanted,
   min_wait_seconds: (chat, wanted, now) => Boolean(chat.waiting_since) && now - Date.parse(chat.waiting_since) >= wanted * 1000,

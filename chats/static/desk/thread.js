@@ -4,6 +4,7 @@ import { followEnd } from "../common/end.js";
 import { html } from "../common/html.js";
 import { t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
+import { Approvals } from "./approvals.js";
 import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
@@ -18,6 +19,7 @@ export function Thread({ state, chat }) {
     <section class="thread" aria-label=${t("Transcript")}>
       <${Head} state=${state} chat=${chat} />
       <${Transcript} state=${state} chat=${chat} thread=${state.threads[chat.id]} />
+      <${Approvals} state=${state} chat=${chat} thread=${state.threads[chat.id]} />
       <${Composer} state=${state} chat=${chat} />
     </section>
   `;
@@ -62,6 +64,7 @@ class Transcript extends Component {
     const before = this.props;
     return (
       thread !== before.thread || chat !== before.chat || state.outbox !== before.state.outbox ||
+      state.feedback !== before.state.feedback ||
       state.typing[chat.id] !== before.state.typing[chat.id] ||
       midnight(state.now) !== midnight(before.state.now)
     );
@@ -133,7 +136,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
     shown.push(
       message
         ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
-            isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} />`
+            feedback=${state.feedback[message.id]} isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} />`
         : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
     );
     before = entry;

@@ -6,10 +6,10 @@ import { Component } from "../vendor/preact.js";
 import { Refusal, get, put } from "./api.js";
 import * as chats from "./chats.js";
 import { Icon } from "./icons.js";
-import { CHANNELS, label } from "./labels.js";
+import { CHANNELS, MOODS, PRIORITY_NAMES, label } from "./labels.js";
 import * as live from "./live.js";
 import { noticeText } from "./notices.js";
-import { isAway, isByUrgency, unnoticed } from "./reducer.js";
+import { PRIORITIES, isAway, isByUrgency, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, day, languageName, span } from "./times.js";
 
@@ -75,6 +75,10 @@ export class Notifications extends Component {
 function valueName(state, name, value) {
   if (name === "channel") return label(CHANNELS, value);
   if (name === "language") return languageName(value);
+  if (name === "bot_id") return state.bots[value]?.bot_name ?? value;
+  if (name === "priority") return label(PRIORITY_NAMES, value);
+  if (name === "sentiment") return label(MOODS, value);
+  if (name === "is_unread") return value === "true" ? t("unread") : t("read");
   if (name === "assignee_id") return state.people[value]?.full_name ?? value;
   return name === "min_wait_seconds" ? t("waiting {time} or longer", { time: span(value * 1000) }) : value;
 }
@@ -136,9 +140,13 @@ export class Filters extends Component {
     return html`
       <form onSubmit=${this.apply}>
         ${field("channel", t("Channel"), Object.keys(CHANNELS))}
+        ${field("bot_id", t("Bot"), Object.keys(state.bots))}
         ${field("language", t("Language"), known)}
         ${field("assignee_id", t("Agent"), agents.map(({ id }) => `${id}`))}
         ${field("tag", t("Tag"), tags)}
+        ${field("priority", t("Priority"), PRIORITIES)}
+        ${field("sentiment", t("Sentiment"), Object.keys(MOODS))}
+        ${field("is_unread", t("Unread"), ["true", "false"])}
         ${field("min_wait_seconds", t("Waiting longer than"), WAITS.map(String))}
         <p class="acts"><button type="submit" class="first">${t("Apply")}</button></p>
       </form>

@@ -990,6 +990,13 @@ class Client(Core):
         result: types.MessagesResponse = self.call("GET", "/ai/chat/{chat_id}/history", {"chat_id": chat_id}, {"cursor": cursor, "limit": limit, "sort": sort})
         return result
 
+    def download_chat_transcript(
+        self, chat_id: int | str, *, timezone: str | None = None
+    ) -> bytes:
+        """Download a conversation as plain text, as *Download Transcript* gives it to the customer, even if the bot's `export_enabled` is false."""
+        result: bytes = self.call("GET", "/ai/chat/{chat_id}/transcript.txt", {"chat_id": chat_id}, {"timezone": timezone})
+        return result
+
     def get_chat_steps(
         self, chat_id: int | str
     ) -> types.ChatSteps:
@@ -1224,7 +1231,7 @@ class Client(Core):
     def get_saved_replies(
         self, *, cursor: str | None = None, limit: int | None = None, is_shared: bool | None = None, q: str | None = None
     ) -> types.SavedRepliesResponse:
-        """List your own and the shared saved replies, sorted by shortcut."""
+        """List your own and the shared saved replies, sorted by shortcut; with `q`, first those whose shortcut begins with it."""
         result: types.SavedRepliesResponse = self.call("GET", "/ai/chat/saved-replies", {}, {"cursor": cursor, "limit": limit, "is_shared": is_shared, "q": q})
         return result
 

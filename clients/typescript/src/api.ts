@@ -563,6 +563,10 @@ export class Client extends Core {
   getHistory(chat_id: number | string, query?: { cursor?: string; limit?: number; sort?: "oldest" | "newest"; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/history`, { query });
   }
+  /** Download a conversation as plain text, as *Download Transcript* gives it to the customer, even if the bot's `export_enabled` is false. */
+  downloadChatTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
+    return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
+  }
   /** List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps. */
   getChatSteps(chat_id: number | string): Promise<types.ChatSteps> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/steps`);
@@ -695,7 +699,7 @@ export class Client extends Core {
   deleteInboxView(view_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/views/${encodeURIComponent(view_id)}`);
   }
-  /** List your own and the shared saved replies, sorted by shortcut. */
+  /** List your own and the shared saved replies, sorted by shortcut; with `q`, first those whose shortcut begins with it. */
   getSavedReplies(query?: { cursor?: string; limit?: number; is_shared?: boolean; q?: string; }): Promise<types.SavedRepliesResponse> {
     return this.call("GET", `/ai/chat/saved-replies`, { query });
   }
