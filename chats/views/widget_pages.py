@@ -15,6 +15,7 @@ from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots, website_keys
 from chatplatform.web.reader_locale import in_reader_language
+from chatplatform.web.static_storage import minify
 from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
 from identity.services import api_keys
@@ -35,16 +36,6 @@ _SHOP_POLICY = (
 )
 
 
-# Matches string literals (group 1), comments (no group), punctuation and line ends with the white
-# space around them (group 2), and other white space (group 3). A `//` comment is removed together
-# with its line end, so if it follows code on its line, that code must end in punctuation.
-_TOKEN = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
-    r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
-    re.DOTALL,
-)
-# Matches an expression in a template string.
-_EXPRESSION = re.compile(r"\$\{[^`{}]*\}")
 _REPLACEMENTS = (
     (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
     # Variables whose names occur nowhere else in the script.
@@ -56,18 +47,10 @@ _REPLACEMENTS = (
 def _loader() -> bytes:
     """The loader's script, minified, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    script = _TOKEN.sub(_minify, source.read_text())
+    script = minify(source.read_text())
     for pattern, replacement in _REPLACEMENTS:
         script = re.sub(pattern, replacement, script)
     return script.strip().encode()
-
-
-def _minify(token: re.Match[str]) -> str:
-    """The text that replaces a match of `_TOKEN`; empty for a comment."""
-    literal, punctuation, space = token.groups()
-    if literal:
-        return _EXPRESSION.sub(lambda found: _TOKEN.sub(_minify, found[0]), literal)
-    return punctuation or (" " if space else "")
 
 
 @require_safe
