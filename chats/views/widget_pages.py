@@ -24,11 +24,11 @@ from identity.services import api_keys
 # name.
 _LOADER_SECONDS = 300
 # `{framers}`: the websites that may embed the frame. Pictures of the bot, the agents and the
-# conversation may come from any host.
+# conversation may come from any host; recordings and films are the platform's own.
 _FRAME_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
-    " img-src 'self' data: blob: https: http:; base-uri 'none'; form-action 'none';"
-    " frame-ancestors 'self' {framers}"
+    " img-src 'self' data: blob: https: http:; media-src 'self'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'self' {framers}"
 )
 _SHOP_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-src 'self';"
@@ -40,6 +40,7 @@ _REPLACEMENTS = (
     (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
     # Variables whose names occur nowhere else in the script.
     (r"\bisReady\b", "r"), (r"\bisHidden\b", "h"), (r"\bisMoved\b", "m"), (r"\bwanted\b", "w"),
+    (r"\bhooks\b", "k"), (r"\bgreet\b", "g"), (r"\bcalls\b", "c"),
 )  # fmt: skip
 
 
