@@ -123,9 +123,10 @@ class BotStyle(Schema):
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
-    dark_mode: bool = Field(
+    dark_mode: bool | Literal["system"] = Field(
         False,
-        description="Whether the widget has light text on a dark background.",
+        description="Whether the widget has light text on a dark background; `system`: if the"
+        " visitor's system or browser does.",
     )
 
 

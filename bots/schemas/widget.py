@@ -366,6 +366,10 @@ class BotConfigDto(Schema):
     out_of_hours_message: str | None = Field(
         description="The text to show outside the business hours; null: none."
     )
+    person_button: str | None = Field(
+        description="The label of a button that asks for a person, and the message that it sends;"
+        " null: `handoff_on_request` is off."
+    )
     agents_online: int = Field(
         description="The number of your company's people who are online now and not away."
     )

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from bots.language import phrasebook
 from bots.models import Bot
 from bots.schemas.bot import BotStyle
 from bots.schemas.widget import BotConfigDto, ConfigField, Option, UploadLimits
@@ -50,6 +51,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=closed
         and business_hours.with_opening(closed, config, bot, now, language=chosen),
+        person_button=_text(bot, _person_buttons(), chosen) if config.handoff_on_request else None,
         agents_online=len(chat_hooks.agents().available(bot.client_id)),
         usual_wait_minutes=chat_hooks.agents().usual_wait(bot.pk),
         answers_by_mail=bot.mail_answers and mails.is_enabled(),
@@ -68,6 +70,11 @@ def etag(config: BotConfigDto) -> str:
     """A strong validator (RFC 9110, 8.8.3): equal configurations have equal ETags."""
     body = orjson.dumps(config.model_dump(mode="json"))
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+
+def _person_buttons() -> dict[str, str]:
+    """The platform's, which bots understand; a client's own text might not be understood."""
+    return {code: book.says["person_button"] for code, book in phrasebook.all_books().items()}
 
 
 def _text(bot: Bot, texts: dict[str, str], language: str) -> str | None:

@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from bots.language import phrasebook
 from bots.models import Bot
 from bots.testing import make_bot
+from identity.models import ClientConfig
 from identity.testing import make_key
 
 PATH = "/ai/bot/config"
@@ -17,7 +19,7 @@ ALLOWED = {
     "bot_question", "engaging_message", "is_open", "opens_at", "timezone", "business_hours",
     "holidays", "out_of_hours_message", "agents_online", "upload_limits", "export_enabled",
     "usual_wait_minutes", "answers_by_mail", "engaging_seconds", "engaging_pages",
-    "engaging_visitors",
+    "engaging_visitors", "person_button",
 }  # fmt: skip
 FIELD = {
     "name": "city", "label": {"en": "City", "vi": "Thành phố"}, "type": "select",
@@ -57,8 +59,11 @@ def test_one_language(widget):
         shown = widget.get(PATH, {"language": code}).json()
         assert (shown["language"], shown["welcome_message"]) == (code, "Xin chào")
         assert shown["terms"] == "Be fair.", "a missing text is shown in the default language"
+        assert shown["person_button"] == phrasebook.all_books()["vi"].says["person_button"]
         assert shown["customer_info_fields"][0]["label"] == "Thành phố"
     assert widget.get(PATH, {"language": "de"}).json()["welcome_message"] == "Hello"
+    ClientConfig.objects.update(handoff_on_request=False)
+    assert widget.get(PATH).json()["person_button"] is None
     assert widget.get(PATH, {"language": "?"}).status_code == 422
 
 

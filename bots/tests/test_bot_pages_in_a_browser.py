@@ -81,9 +81,11 @@ def test_the_widget_beside_the_forms_shows_what_they_say(owner, ann, bot):
     frame = owner.frame_locator("iframe[name=widget-preview]")
     expect(frame.locator("h1")).to_have_text("Helper")
     owner.locator("#appearance_bot_name").fill("Hoa Sen")
-    owner.locator("#appearance_dark_mode").check(force=True)
+    owner.locator("#appearance_dark_mode").select_option("True")
     expect(frame.locator("h1")).to_have_text("Hoa Sen")
     expect(frame.locator("html[data-dark=true]")).to_have_count(1)
+    owner.locator("#appearance_dark_mode").select_option("system")
+    expect(frame.locator("html[data-dark=false]")).to_have_count(1)
     to_section(owner, "welcome")
     owner.locator("#welcome_welcome_message_en").fill("Hello!")
     owner.locator("#welcome_welcome_message_vi").fill("Xin chào!")
@@ -92,7 +94,7 @@ def test_the_widget_beside_the_forms_shows_what_they_say(owner, ann, bot):
     owner.locator("#preview a").nth(1).click()
     expect(frame.locator(".bot .text")).to_have_text("Xin chào!")
     shown = ann.get(f"/ai/bot/{bot.pk}").json()
-    assert (shown["bot_name"], shown["style"]["dark_mode"]) == ("Hoa Sen", True)
+    assert (shown["bot_name"], shown["style"]["dark_mode"]) == ("Hoa Sen", "system")
     assert shown["welcome_message"] == {"en": "Hello!", "vi": "Xin chào!"}
 
 

@@ -5,6 +5,7 @@ import hmac
 import io
 import json
 import re
+import wave
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -60,7 +61,9 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     options = widget.locator(".message.bot .option")
     expect(options.last).to_have_text("Talk to a person")
     offered = options.all_inner_texts()
-    write(widget, "I want to talk to a human agent")
+    widget.get_by_role("button", name="Chat options").click()
+    widget.locator(".menu").get_by_role("button", name="Talk to a person").click()
+    expect(widget.locator(".message.customer time")).to_have_count(3)
     run_jobs()
     expect(widget.locator(".message.bot .option")).to_have_count(0)
     expect(widget.locator(".offered li")).to_have_text(offered)
@@ -208,10 +211,11 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
 ):
     ben.put("/identity/users/me", {"full_name": "Ben\u202e"})
     hostile = "<img src=x onerror=alert(1)><b>&amp;</b> \u202egnorw\u202d http://x.example/?q=<i>"
-    bot.style = {"dark_mode": True}
+    bot.style = {"dark_mode": "system"}
     bot.primary_color = "#ffe600"
     bot.save()
     screen.set_viewport_size(PHONE)
+    screen.emulate_media(color_scheme="dark")
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
     write(widget, hostile)
@@ -231,14 +235,16 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     frame = screen.frames[1]
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert frame.evaluate("innerWidth") == PHONE["width"]
+    expect(widget.get_by_role("button", name="Large window")).to_have_count(0)
+    expect(widget.locator("html")).to_have_attribute("data-dark", "true")
     small = """[...document.querySelectorAll("button, textarea, label.icon")].filter((target) => {
         const { width, height } = target.getBoundingClientRect();
         return width < 44 || height < 44;
     }).map((target) => target.outerHTML)"""
     assert frame.evaluate(small) == []
     assert violations(frame) == []
-    bot.style = {"dark_mode": False}
-    bot.save()
+    screen.emulate_media(color_scheme="light")
+    expect(widget.locator("html")).to_have_attribute("data-dark", "false")
 
 
 @pytest.mark.long
@@ -253,6 +259,13 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     assert ben.post(at, {"text": "Look", "attachments": [broken]}).status_code == 201
     words = widget.get_by_role("link", name="The image gone.png can't be shown")
     expect(words).to_be_visible()
+    spoken = io.BytesIO()
+    with wave.open(spoken, "wb") as sound:
+        sound.setparams((1, 2, 8_000, 0, "NONE", ""))
+        sound.writeframes(bytes(8_000))
+    note = SimpleUploadedFile("note.wav", spoken.getvalue(), "audio/wav")
+    assert ben.upload(f"{at}/files", files=note, text="Listen").status_code == 201
+    expect(widget.get_by_label("note.wav")).to_have_js_property("duration", 0.5)
     place = {"type": "location", "location": {"latitude": 10.5, "longitude": 106}}
     city = {"type": "location", "location": {"city": "Huế", "country": "VN"}}
     assert ben.post(at, {"text": "Here", "attachments": [place, city]}).status_code == 201
@@ -269,6 +282,14 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     picture = widget.get_by_role("img", name="shoe.png").last
     expect(picture).to_have_js_property("naturalWidth", 200)
     expect(picture).to_be_in_viewport(ratio=0.9)
+    enlarged = widget.get_by_role("dialog", name="shoe.png")
+    for close in (lambda: enlarged.click(), lambda: screen.keyboard.press("Escape")):
+        picture.click()
+        expect(enlarged.locator("img")).to_be_in_viewport(ratio=1)
+        assert violations(screen.frames[1]) == []
+        close()
+        expect(enlarged).to_have_count(0)
+        expect(picture).to_be_visible()
     # A picture that grew after the log moved and before the browser said so.
     log = widget.locator(".log")
     log.evaluate(
@@ -291,6 +312,15 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").press("Enter")
     write(widget, "Where are you?")
+    frame = screen.locator("iframe")
+    before, large = frame.bounding_box(), widget.get_by_role("button", name="Large window")
+    large.press("Enter")
+    expect(large).to_have_attribute("aria-pressed", "true")
+    after = frame.bounding_box()
+    assert before
+    assert after
+    assert after["width"] > before["width"] + 300
+    assert after["height"] > before["height"] + 50
     second = screen.context.new_page()
     other = shop.open(second)
     expect(other.locator(".message.customer")).to_contain_text("Where are you?")
@@ -307,6 +337,7 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     screen.reload()
     widget.get_by_role("button", name="Open the chat").click()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
+    assert frame.bounding_box() == after
     # Two passages of one page are one source.
     expect(widget.locator(".sources summary")).to_have_text(["¹ Guide, page 2", "² Guide, page 3"])
     expect(widget.locator(".sources blockquote")).to_have_text(["2", "2", "3"])

@@ -142,7 +142,16 @@ def test_files_that_are_not_sent_outlive_closing_and_a_reload(
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
     field, attached = widget.get_by_label("Write a message"), widget.locator(".files li")
-    widget.get_by_label("Attach files").set_input_files([payload("list.txt", b"Shoes, 20 euros")])
+    drop = """(place) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(["Shoes, 20 euros"], "list.txt"));
+        for (const type of ["dragover", "drop"]) {
+            const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+            if (place.dispatchEvent(event)) throw new Error("The browser opens the file.");
+        }
+    }"""
+    expect(field).to_be_visible()
+    widget.locator(".log").evaluate(drop)
     expect(attached).to_contain_text("list.txt")
     field.press("Escape")
     widget.get_by_role("button", name="Open the chat").click()

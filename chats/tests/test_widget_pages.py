@@ -33,6 +33,18 @@ def test_the_loader_is_small_and_asked_for_again_after_an_upgrade(nobody):
     assert nobody.get(LOADER, **{"If-None-Match": reply["ETag"]}).status_code == 304
 
 
+def test_templates_and_patterns_keep_their_spaces():
+    script = r"""/** Says it. */
+const a = (b) => b.match(/[ "`/{] \/ /) ? `  a, { ${b ? `<i> // ${{ c: b / 2 }}
+    </i>` : " { "}` : null; // Not { more.
+export { a };"""
+    short = r"""const a=(b)=>b.match(/[ "`/{] \/ /)?`  a, { ${b?`<i> // ${{c:b / 2}}
+</i>`:" { "}`:null;export{a};"""
+    assert minify(script) == short
+    styles = "a:focus, b > c { /* d */\n  e: calc(1px + 2px) f;\n}\n"
+    assert minify(styles, "a.css") == "a:focus,b > c{e:calc(1px + 2px) f;}"
+
+
 def test_the_app_is_small():
     loaded, seen = [STATIC / "app.js", STATIC / "widget.css"], set()
     for path in loaded:
@@ -47,8 +59,7 @@ def test_the_app_is_small():
 
 def _bytes(path: Path) -> int:
     """Of a file as a browser loads it."""
-    text = path.read_text()
-    return len(gzip.compress((minify(text) if path.suffix == ".js" else text).encode()))
+    return len(gzip.compress(minify(path.read_text(), path.name).encode()))
 
 
 def _found(path: Path) -> Path:

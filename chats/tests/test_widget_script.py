@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import violations
 from chats.models import Conversation, Message
-from chats.tests.shop import Shop, running, write
+from chats.tests.shop import Shop, news, running, write
 
 # The chat is called before its script is there, as a page with an `async` tag may do.
 EARLY = """
@@ -47,6 +48,10 @@ def test_a_page_opens_asks_hides_and_is_told(shop: Shop, screen: Page, ben):
     screen.evaluate("chatWidget('show')")
     expect(frame).to_be_visible()
     expect(field).to_be_visible()
+    screen.evaluate("chatWidget.hide()")
+    expect(frame).to_be_hidden()
+    screen.evaluate("chatWidget.open()")
+    expect(field).to_be_visible()
     screen.evaluate("chatWidget('close')")
     expect(field).to_have_count(0)
     chat = Conversation.objects.get()
@@ -57,6 +62,21 @@ def test_a_page_opens_asks_hides_and_is_told(shop: Shop, screen: Page, ben):
     assert told[:2] == [["ready", None], ["open", None]]
     assert told[-3:] == [["close", None], ["message", "agent"], ["unread", 1]]
     assert "Secret" not in str(told), "what was said is nobody's but the visitor's"
+    preview = widget.locator(".teaser")
+    expect(preview).to_have_text("BenSecret words")
+    # The frame is a part of the shop's page, which has headings and landmarks of its own.
+    of_pages = ("landmark-one-main", "page-has-heading-one", "region")
+    assert [found for found in violations(screen.frames[1]) if not found.startswith(of_pages)] == []
+    widget.get_by_role("button", name="Dismiss").click()
+    launcher = widget.get_by_role("button", name="Open the chat, 1 unread")
+    expect(launcher).to_be_focused()
+    news(screen)
+    expect(preview).to_have_count(0)
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "More words"})
+    news(screen)
+    preview.get_by_text("More words").click()
+    expect(field).to_be_visible()
+    expect(preview).to_have_count(0)
 
 
 def test_a_page_that_signs_its_visitor_out_leaves_nothing_behind(shop: Shop, screen: Page):

@@ -15,6 +15,7 @@ from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots, website_keys
 from chatplatform.web.reader_locale import in_reader_language
+from chatplatform.web.static_storage import minify
 from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
 from identity.services import api_keys
@@ -23,11 +24,11 @@ from identity.services import api_keys
 # name.
 _LOADER_SECONDS = 300
 # `{framers}`: the websites that may embed the frame. Pictures of the bot, the agents and the
-# conversation may come from any host.
+# conversation may come from any host; recordings and films are the platform's own.
 _FRAME_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
-    " img-src 'self' data: blob: https: http:; base-uri 'none'; form-action 'none';"
-    " frame-ancestors 'self' {framers}"
+    " img-src 'self' data: blob: https: http:; media-src 'self'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'self' {framers}"
 )
 _SHOP_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-src 'self';"
@@ -35,20 +36,11 @@ _SHOP_POLICY = (
 )
 
 
-# Matches string literals (group 1), comments (no group), punctuation and line ends with the white
-# space around them (group 2), and other white space (group 3). A `//` comment is removed together
-# with its line end, so if it follows code on its line, that code must end in punctuation.
-_TOKEN = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
-    r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
-    re.DOTALL,
-)
-# Matches an expression in a template string.
-_EXPRESSION = re.compile(r"\$\{[^`{}]*\}")
 _REPLACEMENTS = (
     (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
     # Variables whose names occur nowhere else in the script.
     (r"\bisReady\b", "r"), (r"\bisHidden\b", "h"), (r"\bisMoved\b", "m"), (r"\bwanted\b", "w"),
+    (r"\bhooks\b", "k"), (r"\bgreet\b", "g"), (r"\bcalls\b", "c"),
 )  # fmt: skip
 
 
@@ -56,18 +48,10 @@ _REPLACEMENTS = (
 def _loader() -> bytes:
     """The loader's script, minified, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    script = _TOKEN.sub(_minify, source.read_text())
+    script = minify(source.read_text())
     for pattern, replacement in _REPLACEMENTS:
         script = re.sub(pattern, replacement, script)
     return script.strip().encode()
-
-
-def _minify(token: re.Match[str]) -> str:
-    """The text that replaces a match of `_TOKEN`; empty for a comment."""
-    literal, punctuation, space = token.groups()
-    if literal:
-        return _EXPRESSION.sub(lambda found: _TOKEN.sub(_minify, found[0]), literal)
-    return punctuation or (" " if space else "")
 
 
 @require_safe

@@ -24,6 +24,11 @@ _CORNERS = [
     ("top-right", gettext_lazy("Top right")),
     ("top-left", gettext_lazy("Top left")),
 ]
+_THEMES = [
+    ("False", gettext_lazy("Light")),
+    ("True", gettext_lazy("Dark")),
+    ("system", gettext_lazy("As in the visitor's system")),
+]
 _VISITORS = [
     ("all", gettext_lazy("All visitors")),
     ("new", gettext_lazy("New visitors")),
@@ -45,7 +50,7 @@ class AppearanceForm(BotForm):
         Setting("primary_color", gettext_lazy("Primary color"), **_COLOR),
         Setting("secondary_color", gettext_lazy("Secondary color"), **_COLOR),
         Setting("position", gettext_lazy("Position"), choices=_CORNERS),
-        Setting("dark_mode", gettext_lazy("Dark theme")),
+        Setting("dark_mode", gettext_lazy("Theme"), choices=_THEMES),
         Setting(
             "font", gettext_lazy("Font"),
             gettext_lazy("Leave empty to use the visitor's system font."),

@@ -9,6 +9,7 @@ import { Panel } from "../widget/views/panel.js";
 const saved = JSON.parse(document.getElementById("config").textContent);
 const place = document.getElementById("chat");
 const page = parent.document;
+const THEMES = { True: true, False: false };
 // A click here does nothing.
 const actions = new Proxy({}, { get: () => () => {} });
 
@@ -33,7 +34,7 @@ function configured() {
     attach_enabled: field("attach_enabled", saved.attach_enabled),
     style: {
       ...style,
-      dark_mode: field("dark_mode", style.dark_mode),
+      dark_mode: THEMES[field("dark_mode")] ?? field("dark_mode", style.dark_mode),
       font: field("font", style.font),
       radius: Number(field("radius", style.radius)) || 0,
     },
@@ -42,7 +43,7 @@ function configured() {
 
 function draw() {
   const config = configured();
-  paint(config);
+  paint(config, matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.position = config.style.position;
   const known = !("before" in document.body.dataset);
   const state = { ...EMPTY, config, isOpen: true, isReady: true, agreed: true, known };

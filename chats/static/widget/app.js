@@ -2,6 +2,7 @@
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { t, tn } from "../common/i18n.js";
+import { excerptOf } from "../common/message_text.js";
 import { render } from "../vendor/preact.js";
 import { createApi } from "./api.js";
 import { createAttention } from "./attention.js";
@@ -10,10 +11,12 @@ import { paint } from "./colours.js";
 import { createInvitation } from "./invitation.js";
 import { createMemory } from "./memory.js";
 import { createStash } from "./stash.js";
-import { createStore, unread } from "./store.js";
+import { createStore, newsOf, unread } from "./store.js";
 import { Icon } from "./views/icons.js";
+import { translated } from "./views/message.js";
 import { Panel } from "./views/panel.js";
 
+const LARGE = { width: 800, height: 1e4 }; // no more than the page has room for
 const TEASER_WIDTH = 320;
 const LAUNCHER = { width: 88, height: 88 };
 const TEASER_HEIGHT = 200;
@@ -51,13 +54,13 @@ function cornerOf(position) {
 }
 
 let told = "";
-function size({ config, isOpen, teaser }) {
+function size({ config, isOpen, isLarge }) {
   const { position, width, height } = config.style;
-  const open = { width: width + 24, height: height + 24 };
+  const open = isLarge ? LARGE : { width: width + 24, height: height + 24 };
+  const teaser = document.querySelector(".teaser");
   // No higher than the teaser, because the part of the page below it cannot be clicked.
-  const teasing = document.querySelector(".teaser")?.offsetHeight + ABOVE_LAUNCHER;
-  const closed = teaser ? { width: TEASER_WIDTH, height: Math.min(teasing || Infinity, TEASER_HEIGHT) } : LAUNCHER;
-  const clip = !isOpen && teaser ? `clip-path:polygon(${cornerOf(position)})` : "";
+  const closed = teaser ? { width: TEASER_WIDTH, height: Math.min(teaser.offsetHeight + ABOVE_LAUNCHER, TEASER_HEIGHT) } : LAUNCHER;
+  const clip = teaser ? `clip-path:polygon(${cornerOf(position)})` : "";
   const message = { type: "size", isOpen, isFullscreen: config.is_fullscreen, position, clip, ...(isOpen ? open : closed) };
   if (JSON.stringify(message) === told) return;
   told = JSON.stringify(message);
@@ -66,12 +69,16 @@ function size({ config, isOpen, teaser }) {
 
 function Launcher({ state }) {
   const count = unread(state);
+  const news = newsOf(state);
+  // An agent's words are in the visitor's language, as in the chat.
+  const words = news ? excerptOf({ content: translated(news, state.chat?.language) ?? news.content }) : state.teaser;
+  const dismiss = () => (actions.dismiss(), document.getElementById("launcher").focus());
   const label = count ? `${t("Open the chat")}, ${tn("{count} unread", "{count} unread", count)}` : t("Open the chat");
   return html`
-    ${state.teaser &&
+    ${words &&
     html`<div class="teaser">
-      <button class="text" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
-      <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
+      <button class="text" onClick=${actions.show}>${news && html`<span class="by"><bdi>${news.sender.name}</bdi></span>`}<bdi class=${news ? "excerpt" : ""}>${words}</bdi></button>
+      <button class="icon" aria-label=${t("Dismiss")} onClick=${dismiss}><${Icon} name="close" /></button>
     </div>`}
     <button class="launcher" id="launcher" aria-label=${label} aria-expanded="false" onClick=${actions.show}>
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H9l-5 4v-4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z" /></svg>
@@ -82,11 +89,13 @@ function Launcher({ state }) {
 }
 
 let wasOpen = false;
-let painted = null;
+let painted = "";
 function draw(state) {
   const { config } = state;
   if (!config?.is_visible) return;
-  if (painted !== config) paint((painted = config));
+  const look = JSON.stringify([config, state.isDark]);
+  if (painted !== look) paint(config, state.isDark);
+  painted = look;
   document.documentElement.dataset.position = config.style.position;
   document.documentElement.dataset.fills = String(state.fills);
   render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${locale} />` : html`<${Launcher} state=${state} />`, place);
@@ -100,7 +109,7 @@ function speak() {
   const { config, isOpen } = store.state;
   if (isOpen || !(config.auto_pop_up || config.engaging_message)) return false;
   if (config.auto_pop_up) actions.show();
-  else store.dispatch({ type: "set", teaser: true });
+  else store.dispatch({ type: "set", teaser: config.engaging_message });
   return true;
 }
 
@@ -130,7 +139,7 @@ const wishes = {
     stash.clear();
     tell({ type: "gone" });
   },
-  placed: (data) => store.dispatch({ type: "set", fills: Boolean(data.fills) }),
+  placed: ({ fills, isDark }) => store.dispatch({ type: "set", fills: Boolean(fills), isDark: Boolean(isDark) }),
 };
 
 addEventListener("message", ({ source, origin, data }) => {

@@ -59,7 +59,7 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, opening, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
+    const { chat, opening, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, isLarge = false, dismissed = 0, earlier = [] } = memory.enter();
     store.dispatch({ type: "left" });
     [cursors, cursorOf] = [[null, null], null];
     isUnread = true; // Messages may have changed since they were seen.
@@ -73,7 +73,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const isSame = opening && opening === openedWith;
     const again = isSame ? left.splice(0).map((item) => ({ ...item, isKept: true })) : [];
     const [unsent, isAgreed] = [[...again, ...waiting.filter((item) => !item.names)], agreed === store.state.config.terms];
-    set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: draftsOf(own) });
+    set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, isLarge, dismissed, known, askedAt, drafts: draftsOf(own) });
     if (files) await attach(files);
     if (chat) await check();
     if (mine !== turn) return;
@@ -101,7 +101,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const { visitor_token: token, chats } = await api.visitor(proof).catch(() => ({ chats: [] }));
     if (mine !== turn || !chats.length) return;
     if (!memory.read().token) memory.write({ token });
-    keepEarlier(chats.map(({ id, last_message_at: time, text }) => ({ id, at: Date.parse(time), text })));
+    keep({ earlier: chats.map(({ id, last_message_at: time, text }) => ({ id, at: Date.parse(time), text })) });
   }
 
   /** Waiting messages from the memory, with their files if this browser still has them. */
@@ -216,8 +216,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const newest = Math.max(seen, ...messages.map(at));
     if (newest <= seen && !isUnread) return;
     isUnread = false;
-    set({ seen: newest });
-    memory.write({ seen: newest });
+    keep({ seen: newest });
     if (chat) api.read(chat.id).catch(() => (isUnread = true));
   }
 
@@ -443,8 +442,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** Tells the other tabs, and looks for the messages of others: what they told us may just have been replaced. */
   function wasAsked() {
-    set({ askedAt: Date.now() });
-    memory.write({ askedAt: store.state.askedAt });
+    keep({ askedAt: Date.now() });
     look();
   }
 
@@ -519,8 +517,7 @@ export function createChat({ api, store, memory, stash, language }) {
     } catch (error) {
       return report(error);
     }
-    set({ thumbs: { ...store.state.thumbs, [message.id]: value } });
-    memory.write({ thumbs: store.state.thumbs });
+    keep({ thumbs: { ...store.state.thumbs, [message.id]: value } });
   }
 
   async function transcript() {
@@ -566,12 +563,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const said = messages.filter((message) => message.conversation_id === chat?.id && !message.is_welcome);
     if (!said.length) return;
     const entry = { id: chat.id, at: at(said.at(-1)), text: lastWords(said) };
-    keepEarlier([entry, ...earlier.filter(({ id }) => id !== chat.id)].slice(0, MOST_EARLIER));
-  }
-
-  function keepEarlier(earlier) {
-    set({ earlier });
-    memory.write({ earlier });
+    keep({ earlier: [entry, ...earlier.filter(({ id }) => id !== chat.id)].slice(0, MOST_EARLIER) });
   }
 
   function another() {
@@ -647,9 +639,15 @@ export function createChat({ api, store, memory, stash, language }) {
     }
   }
 
-  function hush(isQuiet) {
-    set({ isQuiet });
-    memory.write({ isQuiet });
+  /** Remembers a choice of the visitor. */
+  function keep(changes) {
+    set(changes);
+    memory.write(changes);
+  }
+
+  function dismiss() {
+    set({ teaser: null, problem: null });
+    keep({ dismissed: Math.max(0, ...store.state.messages.map(at)) });
   }
 
   /** Sends a message that the page gives for the visitor, or puts it into the field if they must first act on it. */
@@ -665,7 +663,7 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   function show() {
-    set({ isOpen: true, teaser: false });
+    set({ isOpen: true, teaser: null });
     memory.write({ open: true });
     noteSeen();
     look();
@@ -700,8 +698,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   return {
     start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, leaveMail, another, home, reopen, agree, introduce, identify, show,
-    hide, hush, typing, ask,
-    dismiss: () => set({ teaser: false, problem: null }),
+    hide, keep, typing, ask, dismiss,
   };
 }
 

@@ -32,11 +32,12 @@ export function readable(colour, ground) {
   return inkOn(ground);
 }
 
-/** Sets the bot's colours on the page. */
-export function paint({ primary_color: primary, secondary_color: secondary, style }) {
+/** Sets the bot's colours on the page; `isSystemDark`: as the visitor's system wants it. */
+export function paint({ primary_color: primary, secondary_color: secondary, style }, isSystemDark) {
   const root = document.documentElement;
-  const ground = style.dark_mode ? DARK : LIGHT;
-  root.dataset.dark = String(style.dark_mode);
+  const isDark = style.dark_mode === "system" ? isSystemDark : style.dark_mode;
+  const ground = isDark ? DARK : LIGHT;
+  root.dataset.dark = String(isDark);
   const colours = {
     "--primary": primary,
     "--on-primary": inkOn(primary),

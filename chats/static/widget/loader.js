@@ -24,6 +24,8 @@ tells the frame who the visitor is now. */
     }
   };
   const hooks = {};
+  // The frame's own colour scheme is set above, and hides the visitor's from it.
+  const dark = matchMedia("(prefers-color-scheme:dark)");
   const queue = []; // messages for a frame that does not listen yet
   let isReady, isHidden, isMoved, path, wanted, old, count;
 
@@ -40,7 +42,7 @@ tells the frame who the visitor is now. */
     const fills = wanted.isOpen && (wanted.isFullscreen || innerWidth <= 480 || innerHeight <= 480);
     const [y, x] = wanted.position.split("-");
     style(`display:${isHidden ? "none" : "block"};${y}:0;${x}:0;width:min(${fills ? 1e5 : wanted.width}px,100vw);height:min(${fills ? 1e5 : wanted.height}px,100dvh);${wanted.clip}`);
-    tell("placed", { fills });
+    tell("placed", { fills, isDark: dark.matches });
   }
 
   // A page that replaces its body removes the frame, or brings back a copy of it.
@@ -110,7 +112,12 @@ tells the frame who the visitor is now. */
     },
     hide: () => calls.show(0),
   };
-  for (const name of ["open", "close", "ask", "shutdown"]) calls[name] = (text) => tell(name, { text });
+  for (const name of ["open", "close", "ask", "shutdown"]) {
+    calls[name] = (text) => {
+      if (/open|ask/.test(name)) calls.show();
+      tell(name, { text });
+    };
+  }
 
   style("display:none");
   frame.title = title || "Chat";
@@ -119,6 +126,7 @@ tells the frame who the visitor is now. */
   // seen.
   frame.referrerPolicy = "origin";
   frame.src = `${origin}/widget/v1/frame?` + new URLSearchParams({ key, ...(language && { language }) });
+  dark.onchange = place;
   addEventListener("resize", place);
   addEventListener("storage", greet);
   addEventListener("message", ({ source, origin: from, data }) => {

@@ -9,7 +9,10 @@ export const EMPTY = {
   config: null, // the bot's configuration
   isOpen: false,
   fills: false, // the frame covers the page
-  teaser: false, // the invitation beside the closed widget is shown
+  isDark: false, // the visitor's system is dark
+  isLarge: false, // the visitor has enlarged the window
+  teaser: null, // the invitation beside the closed widget
+  dismissed: 0, // the time of the last answer whose preview was dismissed
   isOnline: true,
   isReady: false, // whether the visitor has a chat is known
   agreed: false, // the terms were accepted
@@ -47,7 +50,7 @@ export function reduce(state, { type, ...data }) {
     case "another":
       return { ...state, chat: null, isHome: false, messages: [], draft: null, seen: 0, thumbs: {}, notice: null, problem: null };
     case "left":
-      return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isOnline: state.isOnline };
+      return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isDark: state.isDark, isOnline: state.isOnline };
     default:
       throw new Error(`unknown event: ${type}`);
   }
@@ -96,6 +99,13 @@ export const isNew = (message, { seen }) => isFromUs(message) && !message.is_wel
 export function unread(state) {
   return state.isOpen ? 0 : state.messages.filter((message) => isNew(message, state)).length;
 }
+
+/** The answer to show beside the closed widget: the newest one that was neither seen nor dismissed. */
+export const newsOf = (state) =>
+  state.isOpen ? null : state.messages.findLast((message) => isNew(message, state) && at(message) > state.dismissed);
+
+/** The words with which the visitor asks for a person, if the bot has the chat and hands over. */
+export const personWords = ({ chat, config }) => (chat && chat.status !== "ended" && chat.assign_type !== "bot" ? null : config.person_button);
 
 /** The time at which a message was stored, as a growing number. */
 export const at = (message) => Date.parse(message.created_at);

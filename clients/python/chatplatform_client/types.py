@@ -226,6 +226,7 @@ class BotConfigDto(TypedDict):
     business_hours: list[BusinessHours]
     holidays: list[Holiday]
     out_of_hours_message: str | None
+    person_button: str | None
     agents_online: int
     usual_wait_minutes: int | None
     answers_by_mail: bool
@@ -372,7 +373,7 @@ class BotStyle(TypedDict):
     height: int
     font: str
     radius: int
-    dark_mode: bool
+    dark_mode: bool | Literal['system']
 
 
 class BotStyleInput(TypedDict):
@@ -381,7 +382,7 @@ class BotStyleInput(TypedDict):
     height: NotRequired[int]
     font: NotRequired[str]
     radius: NotRequired[int]
-    dark_mode: NotRequired[bool]
+    dark_mode: NotRequired[bool | Literal['system']]
 
 
 class BotsResponse(TypedDict):

@@ -96,6 +96,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "Send rating": "إرسال التقييم",
 "Back to home screen": "العودة إلى الشاشة الرئيسية",
 "Chat options": "خيارات المحادثة",
+"Large window": "نافذة كبيرة",
 "Close the chat": "إغلاق نافذة المحادثة",
 "Download transcript": "تنزيل نص المحادثة",
 "Email transcript": "إرسال النص بالبريد الإلكتروني",

@@ -82,6 +82,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Bewertung senden",
 "Back to home screen": "Zurück zur Startseite",
 "Chat options": "Chat-Optionen",
+"Large window": "Großes Fenster",
 "Close the chat": "Chat schließen",
 "Email transcript": "Verlauf per E-Mail senden",
 "Turn sound on": "Ton einschalten",

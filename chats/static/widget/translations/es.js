@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Enviar valoración",
 "Back to home screen": "Volver al inicio",
 "Chat options": "Opciones del chat",
+"Large window": "Ventana grande",
 "Close the chat": "Cerrar el chat",
 "Download transcript": "Descargar transcripción",
 "Email transcript": "Enviar transcripción por correo",

@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "Send rating": "Envoyer l'évaluation",
 "Back to home screen": "Retour à l'accueil",
 "Chat options": "Options de la discussion",
+"Large window": "Grande fenêtre",
 "Close the chat": "Fermer la discussion",
 "Download transcript": "Télécharger la transcription",
 "Email transcript": "Envoyer la transcription par e-mail",

@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "रेटिंग भेजें",
 "Back to home screen": "होम स्क्रीन पर वापस जाएँ",
 "Chat options": "चैट के विकल्प",
+"Large window": "बड़ी विंडो",
 "Close the chat": "चैट बंद करें",
 "Download transcript": "चैट का लेखा डाउनलोड करें",
 "Email transcript": "लेखा ईमेल करें",

@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Kirim penilaian",
 "Back to home screen": "Kembali ke layar awal",
 "Chat options": "Opsi obrolan",
+"Large window": "Jendela besar",
 "Close the chat": "Tutup obrolan",
 "Download transcript": "Unduh transkrip",
 "Email transcript": "Kirim transkrip lewat email",

@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Invia la valutazione",
 "Back to home screen": "Torna alla schermata iniziale",
 "Chat options": "Opzioni della chat",
+"Large window": "Finestra grande",
 "Close the chat": "Chiudi la chat",
 "Download transcript": "Scarica la trascrizione",
 "Email transcript": "Invia la trascrizione per e-mail",

@@ -76,6 +76,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "評価を送信",
 "Back to home screen": "ホーム画面に戻る",
 "Chat options": "チャットのオプション",
+"Large window": "大きいウィンドウ",
 "Close the chat": "チャットを閉じる",
 "Download transcript": "記録をダウンロード",
 "Email transcript": "記録をメールで送る",

@@ -76,6 +76,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "평가 보내기",
 "Back to home screen": "홈 화면으로 돌아가기",
 "Chat options": "채팅 옵션",
+"Large window": "큰 창",
 "Close the chat": "채팅 닫기",
 "Download transcript": "대화 기록 내려받기",
 "Email transcript": "대화 기록을 이메일로 받기",

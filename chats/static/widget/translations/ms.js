@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Hantar penilaian",
 "Back to home screen": "Kembali ke skrin utama",
 "Chat options": "Pilihan sembang",
+"Large window": "Tetingkap besar",
 "Close the chat": "Tutup sembang",
 "Download transcript": "Muat turun transkrip",
 "Email transcript": "E-melkan transkrip",

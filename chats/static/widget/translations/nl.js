@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Beoordeling versturen",
 "Back to home screen": "Terug naar het startscherm",
 "Chat options": "Chatopties",
+"Large window": "Groot venster",
 "Close the chat": "Chat sluiten",
 "Download transcript": "Verslag downloaden",
 "Email transcript": "Verslag mailen",

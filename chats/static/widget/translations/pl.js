@@ -84,6 +84,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "Send rating": "Wyślij ocenę",
 "Back to home screen": "Wróć do ekranu głównego",
 "Chat options": "Opcje czatu",
+"Large window": "Duże okno",
 "Close the chat": "Zamknij czat",
 "Download transcript": "Pobierz zapis rozmowy",
 "Email transcript": "Wyślij zapis e-mailem",

@@ -80,6 +80,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Send rating": "Enviar avaliação",
 "Back to home screen": "Voltar à tela inicial",
 "Chat options": "Opções da conversa",
+"Large window": "Janela grande",
 "Close the chat": "Fechar a conversa",
 "Download transcript": "Transferir transcrição",
 "Email transcript": "Enviar transcrição por e-mail",

@@ -84,6 +84,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Send rating": "Отправить оценку",
 "Back to home screen": "Вернуться на главный экран",
 "Chat options": "Параметры чата",
+"Large window": "Большое окно",
 "Close the chat": "Закрыть чат",
 "Download transcript": "Скачать запись чата",
 "Email transcript": "Отправить запись на почту",

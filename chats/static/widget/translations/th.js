@@ -76,6 +76,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "ส่งคะแนน",
 "Back to home screen": "กลับไปหน้าแรก",
 "Chat options": "ตัวเลือกแชต",
+"Large window": "หน้าต่างใหญ่",
 "Close the chat": "ปิดแชต",
 "Download transcript": "ดาวน์โหลดบันทึก",
 "Email transcript": "ส่งบันทึกทางอีเมล",

@@ -76,6 +76,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "Değerlendirmeyi gönder",
 "Back to home screen": "Ana ekrana dön",
 "Chat options": "Sohbet seçenekleri",
+"Large window": "Büyük pencere",
 "Close the chat": "Sohbeti kapat",
 "Download transcript": "Dökümü indir",
 "Email transcript": "Dökümü e-postayla gönder",

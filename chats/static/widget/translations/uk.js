@@ -84,6 +84,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Send rating": "Надіслати оцінку",
 "Back to home screen": "Повернутися на головний екран",
 "Chat options": "Параметри чату",
+"Large window": "Велике вікно",
 "Close the chat": "Закрити чат",
 "Download transcript": "Завантажити запис чату",
 "Email transcript": "Надіслати запис на пошту",

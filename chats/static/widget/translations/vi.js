@@ -78,6 +78,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "Gửi đánh giá",
 "Back to home screen": "Về trang đầu",
 "Chat options": "Tùy chọn",
+"Large window": "Cửa sổ lớn",
 "Close the chat": "Đóng khung trò chuyện",
 "Email transcript": "Gửi bản lưu qua email",
 "Turn sound on": "Bật âm thanh",

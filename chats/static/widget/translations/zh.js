@@ -76,6 +76,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Send rating": "提交评分",
 "Back to home screen": "返回首页",
 "Chat options": "聊天选项",
+"Large window": "大窗口",
 "Close the chat": "关闭聊天",
 "Download transcript": "下载对话记录",
 "Email transcript": "通过邮件发送记录",

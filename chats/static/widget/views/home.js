@@ -1,11 +1,13 @@
 /** The start screen: how soon somebody answers, earlier chats, and sample questions. */
 import { html } from "../../common/html.js";
 import { t } from "../../common/i18n.js";
-import { lastWords } from "../store.js";
+import { lastWords, personWords } from "../store.js";
 import { howSoon, whenThere } from "./availability.js";
 
 export function Home({ state, actions, locale }) {
   const { config, earlier, chat, messages } = state;
+  const person = personWords(state);
+  const offered = [...config.sample_questions.map(({ question }) => question), ...(person ? [person] : [])];
   const soon = howSoon(config, locale) ?? (config.is_open ? null : whenThere(config, locale));
   return html`
     ${soon && html`<p class="soon">${soon}</p>`}
@@ -14,9 +16,9 @@ export function Home({ state, actions, locale }) {
       <h2>${t("Your chats")}</h2>
       <ul>${earlier.map((one) => html`<li><${Earlier} one=${one} text=${one.id === chat?.id && messages.length ? lastWords(messages) : one.text} actions=${actions} locale=${locale} /></li>`)}</ul>
     </section>`}
-    ${config.sample_questions.length > 0 &&
+    ${offered.length > 0 &&
     html`<div class="options" role="group" aria-label=${t("Suggested questions")}>
-      ${config.sample_questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => actions.send(question)}>${question}</button>`)}
+      ${offered.map((words) => html`<button class="option" dir="auto" onClick=${() => actions.send(words)}>${words}</button>`)}
     </div>`}
   `;
 }

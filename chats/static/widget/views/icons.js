@@ -8,6 +8,8 @@ const PATHS = {
   send: "M4 12 20 4l-5 16-3.5-6.5zM11.5 13.5 20 4",
   back: "M15 5l-7 7 7 7",
   close: "M6 6l12 12M18 6 6 18",
+  large: "M14 4h6v6l-6-6M10 20H4v-6l6 6M20 4l-7 7M4 20l7-7",
+  small: "M20 10h-6V4l6 6M4 14h6v6l-6-6M14 10l7-7M10 14l-7 7",
   more: "M5 12h.01M12 12h.01M19 12h.01",
 };
 

@@ -6,13 +6,44 @@ import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 import { PlainText, raised, Rich, wordsOf } from "../../common/message_text.js";
 
+const isOwn = (url) => url.startsWith("/") || url.startsWith(`${location.origin}/`);
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
-/** A picture, or text if it cannot be shown. */
+const File = ({ url, onClick, children }) =>
+  html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer" onClick=${onClick}>${children}</a>`;
+
+/** A picture, which a click enlarges, or text if it cannot be shown. */
 function Picture({ url, name }) {
   const [isBroken, setIsBroken] = useState(false);
-  if (isBroken) return t("The image {name} can't be shown", { name });
-  return html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
+  const [isLarge, setIsLarge] = useState(false);
+  if (isBroken) return html`<${File} url=${url}>${t("The image {name} can't be shown", { name })}<//>`;
+  const enlarge = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // The visitor wants another tab or window.
+    event.preventDefault();
+    setIsLarge(true);
+  };
+  return html`
+    <${File} url=${url} onClick=${enlarge}><img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} /><//>
+    ${isLarge && html`<${Enlarged} url=${url} name=${name} onClose=${() => setIsLarge(false)} />`}
+  `;
+}
+
+/** A picture above the chat until a click or Escape, which then does nothing else. */
+function Enlarged({ url, name, onClose }) {
+  const dialog = useRef(null);
+  useEffect(() => dialog.current.showModal(), []);
+  return html`<dialog class="enlarged" ref=${dialog} aria-label=${name} onClose=${onClose} onClick=${() => dialog.current.close()}
+    onKeyDown=${(event) => event.stopPropagation()}>
+    <button class="icon" aria-label=${t("Dismiss")}><${Icon} name="close" /></button>
+    <img src=${url} alt=${name} />
+  </dialog>`;
+}
+
+/** A recording or film of the platform's own, to play in place; others, and those that cannot be played, are links. */
+function Player({ type, url, name }) {
+  const [isBroken, setIsBroken] = useState(false);
+  if (isBroken || !["audio", "video"].includes(type) || !isOwn(url)) return null;
+  return html`<${type} class="picture" controls preload=${type === "audio" ? "metadata" : "none"} src=${url} aria-label=${name} onError=${() => setIsBroken(true)} />`;
 }
 
 /** The choices that a message offers; once the chat has continued, only their names. */
@@ -26,10 +57,12 @@ function Options({ options, onChoose }) {
 function Part({ part, isOurs, places, onChoose }) {
   const { type, url } = part;
   const name = part.file_name ?? t("File");
-  const shown = type === "image" ? html`<${Picture} url=${url} name=${name} />` : name;
   const text = isWeb(url) ? part.text : wordsOf(part) || part.error;
   return html`
-    ${isWeb(url) && html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`}
+    ${isWeb(url) &&
+    (type === "image"
+      ? html`<${Picture} url=${url} name=${name} />`
+      : html`<${Player} type=${type} url=${url} name=${name} /><${File} url=${url}>${name}<//>`)}
     ${text &&
     (isOurs
       ? html`<div class="text" dir="auto"><${Rich} text=${text} places=${places} /></div>`
@@ -81,7 +114,7 @@ function Thumbs({ value, onThumb }) {
 }
 
 /** An agent's text, in the visitor's language if it was translated: one text for the whole message. */
-function translated({ sender, content, translations }, language) {
+export function translated({ sender, content, translations }, language) {
   const words = sender.type === "agent" && (translations[language] ?? Object.values(translations)[0]);
   if (!words) return null;
   return [{ type: "text", text: words }, ...content.map((part) => ({ ...part, text: null }))];

@@ -4,7 +4,7 @@ import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { t } from "../../common/i18n.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
-import { isAwaited, isFromUs } from "../store.js";
+import { isAwaited, isFromUs, personWords } from "../store.js";
 import { Introduction, Terms } from "./before_chat.js";
 import { Composer } from "./composer.js";
 import { Home } from "./home.js";
@@ -25,7 +25,14 @@ export function Panel({ state, actions, locale }) {
     body = html`<${Introduction} state=${state} fields=${asked} actions=${actions} />
       <${Notices} state=${state} actions=${actions} locale=${locale} />`;
   }
-  return html`<main class="panel" aria-label=${config.bot_name}>
+  // Files may be dropped anywhere: beside the field, the browser would open them in place of the chat.
+  const drop = (event) => {
+    const { types, files } = event.dataTransfer;
+    if (!types.includes("Files")) return;
+    event.preventDefault();
+    if (event.type === "drop" && isReady && config.attach_enabled) actions.attach(files);
+  };
+  return html`<main class="panel" aria-label=${config.bot_name} onDragOver=${drop} onDrop=${drop}>
     <${Head} state=${state} actions=${actions} />
     ${config.banner && html`<${Banner} banner=${config.banner} />`}
     ${body}
@@ -33,7 +40,7 @@ export function Panel({ state, actions, locale }) {
 }
 
 function Head({ state, actions }) {
-  const { config, chat, isHome, isReady } = state;
+  const { config, chat, isHome, isReady, isLarge } = state;
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState(""); // the menu's open question: "end", "mail", or none
   const head = useRef(null);
@@ -41,6 +48,7 @@ function Head({ state, actions }) {
   const who = chat?.agent ?? { name: config.bot_name, avatar_url: config.bot_icon };
   const canEnd = chat && chat.status !== "ended";
   const canTake = chat && config.export_enabled;
+  const person = isReady && personWords(state);
   // Returns the focus to the button, because the chosen entry of the menu is gone.
   const close = () => (setIsOpen(false), setAsks(""), button.current.focus());
   // At once: an Escape may follow the key that opened it.
@@ -50,15 +58,18 @@ function Head({ state, actions }) {
     ${canGoBack && html`<button class="icon" aria-label=${t("Back to home screen")} onClick=${actions.home}><${Icon} name="back" /></button>`}
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
-    ${(canEnd || canTake) &&
+    ${(canEnd || canTake || person) &&
     html`<button class="icon" ref=${button} aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    ${!state.fills &&
+    html`<button class="icon" aria-label=${t("Large window")} aria-pressed=${String(isLarge)} onClick=${() => actions.keep({ isLarge: !isLarge })}><${Icon} name=${isLarge ? "small" : "large"} /></button>`}
     <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
+      ${person && html`<button dir="auto" onClick=${() => (close(), actions.ask(person))}>${person}</button>`}
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
       ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Email transcript")}</button>`}
       ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
-      <button onClick=${() => (close(), actions.hush(!state.isQuiet))}>${state.isQuiet ? t("Turn sound on") : t("Turn sound off")}</button>
+      <button onClick=${() => (close(), actions.keep({ isQuiet: !state.isQuiet }))}>${state.isQuiet ? t("Turn sound on") : t("Turn sound off")}</button>
       ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
