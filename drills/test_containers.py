@@ -115,7 +115,7 @@ class Drill:
         self.post("/identity/register-trial", {}, who)
 
         def mailed() -> list[str]:
-            return re.findall(r"token=([\w-]+)", self.site.log("worker"))
+            return re.findall(r"token=([\w-]+)", self.site.log("worker-webhook"))
 
         wait_until(mailed, what="a mail with a link")
         confirmed = {"token": mailed()[0], "password": PASSWORD}
