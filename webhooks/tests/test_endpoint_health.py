@@ -77,7 +77,7 @@ def test_each_owner_is_mailed_in_their_language(client_a, ann, failing, deliver)
     assert english.subject == "Your webhook has been failing for three days"
     assert english.body.startswith("Hi Ann,")
     assert vietnamese.subject == "Điểm nhận webhook của bạn đã lỗi suốt ba ngày"
-    assert vietnamese.body.startswith("Xin chào “Linh”,")
+    assert vietnamese.body.startswith("Xin chào Linh,")
     since = WebhookConfig.objects.get().failing_since
     for message in (english, vietnamese):
         assert f"{since:%Y-%m-%d %H:%M} UTC" in message.body
