@@ -89,8 +89,8 @@ class AccountForm(ServiceForm):
 # The categories by which chatapp charges for messages.
 _CATEGORIES = {
     "service": gettext_lazy("Service (replies within 24 hours)"),
-    "utility": gettext_lazy("Utility templates"),
-    "marketing": gettext_lazy("Marketing templates"),
+    "utility": gettext_lazy("Utility templates (such as order updates)"),
+    "marketing": gettext_lazy("Marketing templates (such as offers)"),
     "authentication": gettext_lazy("Authentication (one-time passwords)"),
 }
 

@@ -38,12 +38,16 @@ class Page:
         """The admin class of the model."""
         return admin.site.get_model_admin(apps.get_model(self.target))
 
+    @property
+    def url_name(self) -> str:
+        if self.is_list:
+            return f"admin:{self.target.lower().replace('.', '_')}_changelist"
+        return self.target
+
     @functools.cached_property
     def link(self) -> str:
         """The page's path, which never changes."""
-        if self.is_list:
-            return reverse(f"admin:{self.target.lower().replace('.', '_')}_changelist")
-        return reverse(self.target)
+        return reverse(self.url_name)
 
 
 @dataclass(frozen=True)
@@ -206,12 +210,12 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     return [{"items": items}]
 
 
-def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
-    """Yield the title, path and icon of each page that the viewer may read."""
+def pages(request: HttpRequest) -> Iterator[tuple[Page, str]]:
+    """Yield each page that the viewer may read, with its icon."""
     for section in (*SECTIONS, ACCOUNT):
         for page in section.pages:
             if _may_read(request, page):
-                yield gettext(page.title), page.link, page.icon or section.icon
+                yield page, page.icon or section.icon
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:

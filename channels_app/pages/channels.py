@@ -248,7 +248,7 @@ class ChannelPages(TenantAdmin):
             request, "account", f"{card.name} · {bot.bot_name}",
             card=card, bot=bot, row=row, state=text, color=color, meaning=meaning,
             may_connect=may_connect, has_received_event=has_received_event, costs=costs,
-            costs_report=_costs(card),
+            costs_report=_costs(card), place=f"#{card.channel}/{row.account_id}",
             notices=[
                 (item, account_notices.text_of(item)) for item in connections.latest_notices(row)
             ],

@@ -146,8 +146,19 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "title": gettext("Open in inbox"), "link": f"{reverse('admin:desk')}#{chat.pk}",
             "icon": "inbox", "is_primary": True,
         }]  # fmt: skip
+        customers = self.admin_site.get_model_admin(type(chat.customer))
+        if customers.has_edit_permission(request):
+            title, name, icon = (
+                (gettext("Unblock"), "unblock", "lock_open") if chat.customer.is_blocked
+                else (gettext("Block…"), "block", "block")
+            )  # fmt: skip
+            link = reverse(f"admin:chats_customer_{name}", args=[chat.customer_id])
+            actions.append({"title": title, "link": link, "icon": icon})
+        customer = names.chat_customer_name(chat)
         return {
-            "title": names.chat_customer_name(chat),
+            "title": customer,
+            # A card's `title` is its own.
+            "customer": customer,
             "actions": actions if is_own else [],
             "blocked": names.block_text(chat.customer),
             "chat": chat,

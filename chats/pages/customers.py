@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -21,7 +21,7 @@ from chatplatform import media
 from chatplatform.admin_base import button, column, confirm_action, run_each, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
-from chats.models import Conversation, Customer
+from chats.models import Conversation, Customer, CustomerErasure, ErasureStatus
 from chats.pages import names
 from chats.pages.list_filters import ListsWithoutPreviews
 from chats.schemas.people import CustomerDto
@@ -79,7 +79,11 @@ class CustomerAdmin(ListsWithoutPreviews):
             )
         )  # fmt: skip
         count = chats.values("customer").annotate(count=Count("pk")).values("count")
-        rows: QuerySet[Any] = super().get_queryset(request)
+        # Customers who are being deleted are gone for people.
+        erased = CustomerErasure.objects.filter(
+            customer_id=OuterRef("pk"), status__in=[ErasureStatus.QUEUED, ErasureStatus.RUNNING]
+        )
+        rows: QuerySet[Any] = super().get_queryset(request).filter(~Exists(erased))
         found: QuerySet[Any] = rows.annotate(
             newest=Subquery(newest[:1]),
             conversation_count=Coalesce(Subquery(count), 0),

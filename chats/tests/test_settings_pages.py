@@ -1,5 +1,6 @@
 """The pages of Settings: an owner sets the company up, and others see no form."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,14 @@ from bots.pages.settings_company import CompanyForm
 from bots.schemas.bot import BotLanguageConfigDto
 from chats.pages.automated_messages import GROUPS
 from chats.schemas.automated_messages import NAMES
-from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
+from identity.models import (
+    AuditEvent,
+    Client,
+    CreditEntry,
+    CreditOrder,
+    EmailNotification,
+    Subscription,
+)
 from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan, privacy
 from identity.pages.sign_in_providers import ProviderForm
@@ -238,7 +246,20 @@ def test_the_forecast_follows_the_last_week_and_orders_are_listed(site, ann, set
     assert 'data-forecast=""' in site.get(path("plan")).content.decode()
     credits.reserve(ann.client.pk, cost=100, reference="reply:1")
     assert CreditEntry.objects.filter(client=ann.client, kind="reserve").count() == 1
-    assert 'data-forecast="63"' in site.get(path("plan")).content.decode()
+    account = Subscription.objects.filter(client=ann.client)
+    account.update(plan="standard", period_end=None)
+    # Too little is known of a company's first days.
+    assert 'data-forecast=""' in site.get(path("plan")).content.decode()
+    now = timezone.now()
+    Client.objects.filter(pk=ann.client.pk).update(created_at=now - timedelta(days=4))
+    shown = site.get(path("plan")).content.decode()
+    assert 'data-forecast="63"' in shown
+    assert "data-trial" not in shown
+    # A trial ends before the credits would.
+    account.update(plan="trial", period_end=now + timedelta(days=30))
+    shown = site.get(path("plan")).content.decode()
+    assert 'data-forecast=""' in shown
+    assert "data-trial" in shown
     settings.CREDIT_PACKS = {"5000": "45 EUR"}
     assert "45 EUR" in site.get(path("plan")).content.decode()
     refused = site.post(path("plan"), {"form": "order", "amount": "7"})

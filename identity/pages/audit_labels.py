@@ -26,6 +26,7 @@ _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "client": (gettext_lazy("Company"), "identity.Client", ("name",)),
     "customer": (gettext_lazy("Customer"), "chats.Customer", ("name", "email", "phone")),
     "document": (gettext_lazy("Content"), "bots.Document", ("title", "file_name")),
+    "golden_run": (gettext_lazy("Test run"), "bots.GoldenRun", ("bot__bot_name",)),
     "language_model": (gettext_lazy("Language model"), "bots.LanguageModel", ("model",)),
     "prompt": (gettext_lazy("Instructions"), "bots.Prompt", ("bot__bot_name",)),
     "saved_reply": (gettext_lazy("Saved reply"), "chats.SavedReply", ("shortcut",)),

@@ -49,10 +49,14 @@ _TEXTS = {"answer"}
 _MAX_TEXT_CHARS = 4_000
 # Links that the platform itself writes.
 _LINKS = {"link", "url"}
-# Names that people have chosen. They are quoted to set them apart from the platform's words.
+# Names that people have chosen. Unless they are plain, they are quoted to set them apart from the
+# platform's words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
 # Characters that change the reading direction: in a name, they could reverse a subject line.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Matches up to four words of letters, which cannot be a link or a sentence of the platform.
+_PLAIN_NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+){0,3}")
+_MAX_PLAIN_NAME = 40
 _QUOTES = re.compile('[“”„"]')
 # Matches the dots and colons by which mail programs recognize URLs and host names, but not the
 # colon in a time such as 9:05.
@@ -262,6 +266,7 @@ def _plain(key: str, value: Any) -> str:
     if key in _LINKS:
         return text
     text = _LINK_SIGN.sub(r"\1 ", text)
-    if key in _NAMES and text:
+    is_plain = len(text) <= _MAX_PLAIN_NAME and _PLAIN_NAME.fullmatch(text)
+    if key in _NAMES and text and not is_plain:
         return f"“{_QUOTES.sub('', text)}”"
     return text

@@ -87,7 +87,10 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
         return
     with mails.limit_link_mails(f"reset:{email}") as may_send:
         if may_send:
-            token = _make_token(user, RESET_LIFETIME, asked_from=asked_from, protects_recent=True)
+            token = _make_token(
+                user, RESET_LIFETIME, "password_reset.asked", asked_from=asked_from,
+                protects_recent=True,
+            )  # fmt: skip
             mails.deliver("password_reset", to=[user.email], language=user.language,
                           context={"name": user.full_name, "link": _link(token)})  # fmt: skip
 
@@ -98,11 +101,11 @@ def send_invitation(*, user_id: int, by_id: int | None) -> None:
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
-    token = _make_token(user, INVITATION_LIFETIME, asked_from="")
-    colleagues = User.objects.filter(client=user.client)
-    by = colleagues.filter(pk=by_id).first() if by_id else None
+    by = User.objects.filter(pk=by_id).first() if by_id else None
+    token = _make_token(user, INVITATION_LIFETIME, "user.invited", by=by)
+    inviter = by.full_name if by and by.client_id == user.client_id else ""
     context = {"name": user.full_name, "company": str(user.client), "link": _link(token),
-               "inviter": by.full_name if by else "", "role": user.role,
+               "inviter": inviter, "role": user.role,
                "trains": "yes" if user.can_train and not user.is_admin else ""}  # fmt: skip
     mails.deliver("invitation", to=[user.email], language=user.language, context=context)
 
@@ -130,10 +133,16 @@ def purge_expired() -> None:
 
 
 def _make_token(
-    user: User, lifetime: timedelta, *, asked_from: str, protects_recent: bool = False
+    user: User,
+    lifetime: timedelta,
+    action: str,
+    *,
+    by: User | None = None,
+    asked_from: str = "",
+    protects_recent: bool = False,
 ) -> str:
-    """Create a token for the user and void the user's earlier tokens. Sets `user.email` to the
-    stored address.
+    """Create a token for the user, void the user's earlier tokens, and record the action in the
+    audit log. Sets `user.email` to the stored address.
 
     With `protects_recent`, links younger than ten minutes stay valid. Otherwise a stranger, who can
     request links too, could void each link before it is read.
@@ -154,8 +163,8 @@ def _make_token(
             token_hash=hash_secret(token),
             expires_at=timezone.now() + lifetime,
         )
-        audit.record(user.client_id, "password_reset.asked", by=None, subject=f"user:{user.pk}",
-                     changes={"asked_from": asked_from})  # fmt: skip
+        changes = {"asked_from": asked_from} if asked_from else {}
+        audit.record(user.client_id, action, by=by, subject=f"user:{user.pk}", changes=changes)
     return token
 
 

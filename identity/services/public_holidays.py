@@ -7,6 +7,8 @@ from identity.schemas.configs import Holiday
 from identity.services import time_zones
 
 _MAX_NAME = 100
+# The package's name for the days before the Vietnamese new year.
+_DAY_BEFORE = re.compile(r"\d+ of (Lunar New Year)")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -32,5 +34,6 @@ def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:
     chosen = next((name for name in candidates if name in supported), None)
     days: Any = holidays.country_holidays(code, years=years, language=chosen)
     return [
-        Holiday(date=f"{day:%Y-%m-%d}", name=name[:_MAX_NAME]) for day, name in sorted(days.items())
+        Holiday(date=f"{day:%Y-%m-%d}", name=_DAY_BEFORE.sub(r"\1 holiday", name)[:_MAX_NAME])
+        for day, name in sorted(days.items())
     ]

@@ -71,7 +71,7 @@ def test_a_test_is_mailed_at_once(ann, cara):
     reply = ann.post(f"{path(ann.client)}/test")
     assert (reply.status_code, reply.json()) == (200, {"recipients": DESK})
     (sent,) = mail.outbox
-    assert (sent.to, sent.subject) == (DESK, "Thư thử thông báo của “Acme”")
+    assert (sent.to, sent.subject) == (DESK, "Thư thử thông báo của Acme")
     assert cara.post(f"{path(ann.client)}/test").status_code == 404
     for _ in range(9):
         ann.post(f"{path(ann.client)}/test")
@@ -151,12 +151,12 @@ def test_a_customers_name_is_cut_to_one_short_line():
 
 
 def test_an_unknown_language_gets_english():
-    assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at “Acme”"
+    assert mails.render("welcome", "pt-BR", {"company": "Acme"})[0] == "Your account at Acme"
     assert mails.render("welcome", "vi-VN", {"company": "Acme"})[0].startswith("Tài khoản")
 
 
 def test_a_strangers_name_does_not_turn_a_subject_around():
     name = "\u202eevil \u2067Ltd\u2069\u200f\u061c"
     subject, text = mails.render("handoff", "en", {"customer": name, "reason": "\u202dx\u202c"})
-    assert subject.startswith("“evil Ltd”")
+    assert subject.startswith("evil Ltd")
     assert not any(mark in subject + text for mark in "\u061c\u200f\u202c\u202d\u202e\u2067\u2069")

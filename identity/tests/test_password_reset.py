@@ -200,10 +200,12 @@ def test_five_mails_an_hour_for_one_address(ann, nobody, exists):
 
 
 @pytest.mark.parametrize("is_invited", [False, True])
-def test_a_link_to_a_former_address_is_worth_nothing(ben, nobody, is_invited):
+def test_a_link_to_a_former_address_is_worth_nothing(ann, ben, nobody, is_invited):
     if is_invited:
         User.objects.filter(pk=ben.user.pk).update(password="!")
-        passwords.send_invitation(user_id=ben.user.pk, by_id=None)
+        passwords.send_invitation(user_id=ben.user.pk, by_id=ann.user.pk)
+        invited = AuditEvent.objects.get(subject=f"user:{ben.user.pk}")
+        assert (invited.action, invited.user, invited.changes) == ("user.invited", ann.user, {})
     else:
         passwords.send_reset_link(email=ben.user.email, asked_from="127.0.0.1")
     token = mail.outbox[-1].body.partition("#token=")[2].split()[0]

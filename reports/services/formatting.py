@@ -91,9 +91,9 @@ def number(value: float, places: int | None = None) -> str:
     return number_format(value, places, use_l10n=True, force_grouping=True)
 
 
-def duration(seconds: float | None) -> str:
+def duration(seconds: float | None, *, is_exact: bool = False) -> str:
     """A duration in whole seconds, minutes, hours or days, rounded down. Hours are followed by
-    minutes."""
+    minutes and, in an exact duration, minutes by seconds."""
     if seconds is None:
         return "–"
     days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
@@ -103,7 +103,8 @@ def duration(seconds: float | None) -> str:
         whole, rest = gettext("{n} h").format(n=hours), gettext("{n} min").format(n=minutes % 60)
         return f"{whole} {rest}" if minutes % 60 else whole
     if minutes >= 2:
-        return gettext("{n} min").format(n=minutes)
+        whole, rest = gettext("{n} min").format(n=minutes), int(seconds % 60)
+        return f"{whole} {gettext('{n} s').format(n=rest)}" if is_exact and rest else whole
     return gettext("{n} s").format(n=int(seconds))
 
 

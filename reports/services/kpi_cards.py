@@ -51,13 +51,16 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
+    value, value_before = (formatting.format_value(name, one) for one in (now, before))
+    # What reads the same is no change.
+    gain = gain if value != value_before else 0
     is_judged = gain and name.startswith(_LOWER_IS_BETTER + _HIGHER_IS_BETTER)
     is_better = (gain > 0) != name.startswith(_LOWER_IS_BETTER) if is_judged else None
     text = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),
-        "value": formatting.format_value(name, now),
-        "note": "" if before is None else text.format(value=formatting.format_value(name, before)),
+        "value": value,
+        "note": "" if before is None else text.format(value=value_before),
         "path": path,
         "change": _change(name, gain, before) if gain else "",
         "is_better": is_better,

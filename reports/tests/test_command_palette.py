@@ -45,12 +45,33 @@ def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
     assert found(browser, "unansw") == ["Unanswered questions"]
     assert found(browser, "helper") == ["Helper"]
     assert found(browser, "hel\0per") == ["Helper"]
-    assert found(browser, "shop-4") == ["SHOP-42"]
-    assert found(browser, "dachs") == ["SHOP-42"]
+    assert found(browser, "shop-4") == ["Zoe Zimmer · SHOP-42"]
+    assert found(browser, "dachs") == ["Zoe Zimmer · SHOP-42"]
     zoe = str(Customer.objects.get(name="Zoe Zimmer"))
-    assert found(browser, "zimmer") == ["SHOP-42", zoe]
+    assert found(browser, "zimmer") == ["Zoe Zimmer · SHOP-42", zoe]
     assert found(browser, "ben") == [str(ben.user)]
     assert found(browser, "nothing like it") == []
+
+
+@pytest.mark.parametrize(
+    ("term", "place"),
+    [
+        ("holiday", "/admin/settings/hours/#holidays"),
+        ("greeting", "/look/#welcome"),
+        ("welcome", "/look/#welcome"),
+        ("logo", "/look/#appearance"),
+        ("translate", "/admin/settings/handover/#handover"),
+        ("credits", "/admin/settings/plan/#order"),
+        ("invoice", "/admin/settings/plan/"),
+    ],
+)
+def test_cards_are_found_by_their_words_for_those_who_may_open_them(ann, ben, bot, term, place):
+    def links(person):
+        return re.findall(r'href="([^"]*)"', person.get(PATH, {"s": term}).content.decode())
+
+    assert any(link.endswith(place) for link in links(signed_in(ann.user)))
+    if "plan" not in place:
+        assert links(signed_in(ben.user)) == []
 
 
 @pytest.mark.parametrize("term", ["foreign", "SHOP-F", "zoe", "cara", "secret"])

@@ -163,6 +163,12 @@ def test_groups_have_a_chart_with_its_unit(ann, bot, october):
     title = "First human response (median) by agent"
     assert (page.context["chart_title"], page.context["chart"]) == (title, None)
     assert [name for name, _, _ in page.context["bars"]] == ["Unassigned", "Ben"]
+    now = timezone.now()
+    make_chat(bot, created_at=now - timedelta(days=20))
+    make_chat(bot)  # in the week that is not over
+    dates = {"date_from": f"{now - timedelta(days=21):%Y-%m-%d}", "date_to": f"{now:%Y-%m-%d}"}
+    page = signed_in(ann.user).get(ADHOC, dates | {"group_by": "week", "metrics": "chats"})
+    assert [name.endswith("(so far)") for name in page.context["chart"].names] == [False, True]
     page = signed_in(ann.user).get(
         ADHOC, OCTOBER | {"group_by": "day", "metrics": "bot_resolved_share"}
     )

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chats.models import Feedback
 from chats.testing import make_chat, put_message
-from identity.models import CreditOrder, Role
+from identity.models import Client, CreditOrder, Role, Subscription
 from identity.services import credits
 from identity.testing import enter_site, make_person
 from reports.testing import rows_of_xlsx
@@ -63,6 +63,8 @@ def test_who_answers_fastest_and_how_good_the_bot_is_as_a_spreadsheet(screen, an
 def test_how_long_the_credits_last_and_what_more_costs(screen, ann, bot):
     make_chat(bot)
     credits.reserve(ann.client.pk, cost=100, reference="reply:1")
+    Client.objects.filter(pk=ann.client.pk).update(created_at=timezone.now() - timedelta(days=4))
+    Subscription.objects.filter(client=ann.client).update(plan="standard", period_end=None)
     enter_site(screen, ann.user)
     screen.get_by_role("link", name="Credits").click()
     assert screen.locator("[data-forecast]").get_attribute("data-forecast") == "63"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from typing import Any, get_args, get_origin
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
@@ -300,7 +302,7 @@ def _table(report: schemas.AdhocReport) -> dict[str, Any]:
     return {
         "columns": [gettext(column.label) for column in shown],
         "rows": [
-            [(formatting.format_value(column.name, row[column.name]), _path(row, column))
+            [(_shown(column.name, row[column.name]), _path(row, column))
              for column in shown]
             for row in report.rows
         ],
@@ -310,6 +312,20 @@ def _table(report: schemas.AdhocReport) -> dict[str, Any]:
 def _path(row: dict[str, Any], column: schemas.ReportColumn) -> str:
     is_code = column.name == "chat_code"
     return reverse("admin:chats_conversation_change", args=[row["chat_id"]]) if is_code else ""
+
+
+def _shown(name: str, value: Any) -> str:
+    """A value as text, in which durations are exact enough to compare rows."""
+    if value is not None and formatting.unit_of(name) == "seconds":
+        return formatting.duration(value, is_exact=True)
+    return formatting.format_value(name, value)
+
+
+def _group_name(name: str, value: Any) -> str:
+    """The name of a group; a week that is not over is marked, because its bar is too low."""
+    text, today = formatting.format_value(name, value), timezone.localdate()
+    is_running = name == "week" and today < date.fromisoformat(value) + timedelta(days=7)
+    return gettext("{week} (so far)").format(week=text) if is_running else text
 
 
 def _chart(param: schemas.PageReport, report: schemas.AdhocReport) -> dict[str, Any]:
@@ -326,19 +342,19 @@ def _chart(param: schemas.PageReport, report: schemas.AdhocReport) -> dict[str, 
     rows = report.rows if is_time else report.rows[:_MAX_BARS]
     names = [f"{name}_name" if f"{name}_name" in report.rows[0] else name for name in by]
     columns = [
-        charts.Column(" · ".join(formatting.format_value(name, row[name]) for name in names), value)
+        charts.Column(" · ".join(_group_name(name, row[name]) for name in names), value)
         for row in rows
         if isinstance(value := row[metric] or 0, (int, float))
     ]
     unit = gettext(formatting.label(metric))
     chart = charts.chart(
         columns, unit=unit, axis=gettext(formatting.label(by[0])),
-        shown=lambda value: formatting.format_value(metric, value),
+        shown=lambda value: _shown(metric, value),
     )  # fmt: skip
     bars = [
         (
             column.name,
-            formatting.format_value(metric, row[metric]),
+            _shown(metric, row[metric]),
             round(100 * bar.height / charts.HEIGHT, 1),
         )
         for column, row, bar in zip(columns, rows, chart.bars, strict=True)

@@ -84,6 +84,8 @@ function mark() {
     if (isChanged === bar.hasAttribute("data-changed")) continue;
     bar.toggleAttribute("data-changed", isChanged);
     bar.querySelector("p").textContent = isChanged ? bar.dataset.unsaved : "";
+    // "Saved." is about the values before these changes.
+    if (isChanged) for (const told of bar.closest("[data-together]").querySelectorAll("[role=status]")) told.remove();
   }
 }
 

@@ -103,9 +103,9 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     audit.record(
         erasure.client_id,
         "customer.erased",
-        by=None,
+        by=erasure.created_by,
         subject=_subject(erasure),
-        changes={"chats": erasure.chats_erased, "asked_by": erasure.created_by_id},
+        changes={"conversations_deleted": erasure.chats_erased},
     )
 
 

@@ -208,7 +208,8 @@ function words(step, me) {
       return t("Handed over: {reason}", { reason: label(REASONS, step.reason) });
     case "conversation.assigned":
       if (!by) return t("Assigned to {name}", { name });
-      return by === name ? t("{name} took this conversation", { name }) : t("{by} assigned this to {name}", { by, name });
+      if (by === name) return t("{name} took this conversation", { name });
+      return step.assignee?.external_id === String(me.id) ? t("{by} assigned this to you", { by }) : t("{by} assigned this to {name}", { by, name });
     case "conversation.unassigned":
       if (step.assign_type === "bot") return by ? t("{by} returned this to the bot", { by }) : t("Returned to the bot");
       return by ? t("{by} returned this to the queue", { by }) : t("Returned to the queue");

@@ -10,7 +10,7 @@ import { entersSend, setEnterSends } from "./composer.js";
 import { Icon } from "./icons.js";
 import { KEYS } from "./keys.js";
 import { CONNECTIONS, PRIORITY_NAMES, label } from "./labels.js";
-import { presence, safeAddress, siteOf } from "./people.js";
+import { mayTrain, presence, safeAddress, siteOf } from "./people.js";
 import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
@@ -19,7 +19,7 @@ import { Availability, Filters, Notifications } from "./views.js";
 import { Palette } from "./palette.js";
 import { dispatch, read } from "./store.js";
 import { NewChat, Templates } from "./templates.js";
-import { blockPresets, snoozePresets } from "./times.js";
+import { blockPresets, fieldMoment, fieldValue, snoozePresets } from "./times.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -106,9 +106,6 @@ function Assign({ state, ids }) {
   `;
 }
 
-/** A time in the format of a browser's field. */
-const local = (moment) => new Date(moment - new Date(moment).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-
 function Snooze({ state, ids }) {
   const until = (moment) => {
     close();
@@ -116,7 +113,7 @@ function Snooze({ state, ids }) {
   };
   const choose = (event) => {
     event.preventDefault();
-    until(new Date(event.target.until.value));
+    until(new Date(fieldMoment(event.target.until.value)));
   };
   return html`
     <ul class="choices">
@@ -126,7 +123,7 @@ function Snooze({ state, ids }) {
       )}
     </ul>
     <form onSubmit=${choose}>
-      <label>${t("Choose a date and time")} <input type="datetime-local" name="until" required min=${local(state.now + MINUTE_MS)} max=${local(state.now + 366 * DAY_MS)} /></label>
+      <label>${t("Choose a date and time")} <input type="datetime-local" name="until" required min=${fieldValue(state.now + MINUTE_MS)} max=${fieldValue(state.now + 366 * DAY_MS)} /></label>
       <button type="submit">${t("Snooze")}</button>
     </form>
   `;
@@ -306,6 +303,7 @@ function Menu({ state }) {
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${siteOf(state.me).address}>${siteOf(state.me).name}</a></li>
+      ${mayTrain(state.me) && html`<li><a class="button" href="/admin/bots/bot/">${t("Bots")}</a></li>`}
       <li><a class="button" href="/admin/profile/">${t("Profile")}</a></li>
       <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Sign out")}</button></li>
     </ul>

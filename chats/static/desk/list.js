@@ -161,7 +161,7 @@ class Row extends Component {
             <span class="line">
               <bdi class="name">${name}</bdi>
               <${Priority} priority=${chat.priority} />
-              <span class="facts">${known && known.split("\n").map((fact) => html`<span class="fact" dir="auto">${fact}</span>`)}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
+              <span class="facts">${known && known.split("\n").map((fact) => html`<span class="fact" dir="auto" title=${fact}>${fact}</span>`)}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
               ${wait
                 ? html`<span class=${`wait ${level}`} title=${waiting}><${Icon} name=${level === "late" ? "alert" : "clock"} /> <span aria-hidden="true">${wait}</span><span class="hidden">${waiting}</span></span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}

@@ -54,6 +54,9 @@ export function presence({ online, away }, id) {
 export const siteOf = ({ role }) =>
   role === "agent" ? { name: t("Conversations"), address: "/admin/chats/conversation/" } : { name: t("Home"), address: "/admin/" };
 
+/** Whether a person may teach bots. */
+export const mayTrain = ({ role, can_train: canTrain }) => ["owner", "admin"].includes(role) || canTrain;
+
 /** An avatar with the initials, in a colour of its own. */
 export function Face({ name, seed = name, kind = "" }) {
   const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));

@@ -7,12 +7,12 @@ import { Refusal, Unreachable } from "./api.js";
 import { correct, questionOf } from "./assist.js";
 import { Sources } from "./bubble.js";
 import { DECISIONS, REASONS, label } from "./labels.js";
+import { mayTrain } from "./people.js";
 
 const percent = (share) => new Intl.NumberFormat(language, { style: "percent" }).format(share);
 
 export function Receipt({ state, chat, message, receipt }) {
   const { decision, confidence, threshold, passages, prompt_version: prompt, engine, model, usage } = receipt;
-  const mayTrain = ["owner", "admin"].includes(state.me.role) || state.me.can_train;
   return html`
     <dl class="receipt">
       <div><dt>${t("Decision")}</dt><dd>${label(DECISIONS, decision)}${receipt.handoff_reason && ` ${t("Handed over")}: ${label(REASONS, receipt.handoff_reason)}.`}</dd></div>
@@ -34,7 +34,7 @@ export function Receipt({ state, chat, message, receipt }) {
         `,
       )}
     </ol>
-    ${mayTrain && html`<${Correction} chat=${chat} question=${questionOf(chat, receipt)} said=${message.content[0]?.text ?? ""} />`}
+    ${mayTrain(state.me) && html`<${Correction} chat=${chat} question=${questionOf(chat, receipt)} said=${message.content[0]?.text ?? ""} />`}
   `;
 }
 

@@ -1,4 +1,4 @@
-/** Times as people read them, in the language of the desk. */
+/** Times as people read them: in the language of the desk, and in the time zone of the site's pages. */
 
 
 import { language, msg, t } from "../common/i18n.js";
@@ -9,27 +9,32 @@ const DAY = 24 * HOUR;
 /** How the person writes times in this language, such as `en-GB`. */
 const LOCALE = navigator.languages.find((code) => code.startsWith(language)) ?? language;
 
+const ZONE = document.documentElement.dataset.zone;
+
 const formats = new Map();
 
 /** A formatter of the browser. Making one takes long, and a transcript needs a hundred. */
-function formatter(kind, options) {
-  const name = `${kind.name} ${JSON.stringify(options)}`;
-  if (!formats.has(name)) formats.set(name, new kind(LOCALE, options));
+function formatter(kind, options, locale = LOCALE) {
+  const name = `${kind.name} ${locale} ${JSON.stringify(options)}`;
+  if (!formats.has(name)) formats.set(name, new kind(locale, options));
   return formats.get(name);
 }
 
 /** A moment, written as the options say; its hours run to 23, as on the site. */
 export function written(moment, options) {
-  return formatter(Intl.DateTimeFormat, { hourCycle: "h23", ...options }).format(new Date(moment));
+  return formatter(Intl.DateTimeFormat, { hourCycle: "h23", timeZone: ZONE, ...options }).format(new Date(moment));
 }
 
-/** How long, short: `4 min`, `2.5 h`. */
+/** How long, short: `4 min`, `2 hr 48 min`, `2.5 days`. */
 export function span(milliseconds) {
   const tenths = (length) => Math.floor((milliseconds / length) * 10) / 10;
   const unit = (count, name) =>
     formatter(Intl.NumberFormat, { style: "unit", unit: name, unitDisplay: "short" }).format(count);
   if (milliseconds < HOUR) return unit(Math.max(Math.floor(milliseconds / MINUTE), 0), "minute");
-  if (milliseconds < DAY) return unit(tenths(HOUR), "hour");
+  if (milliseconds < DAY) {
+    const minutes = Math.floor((milliseconds % HOUR) / MINUTE);
+    return [unit(Math.floor(milliseconds / HOUR), "hour"), minutes > 0 && unit(minutes, "minute")].filter(Boolean).join(" ");
+  }
   return unit(tenths(DAY), "day");
 }
 
@@ -42,7 +47,7 @@ export function day(moment, now) {
   const days = Math.round((midnight(now) - midnight(moment)) / DAY);
   if (days === 0) return t("Today");
   if (days === 1) return t("Yesterday");
-  const isThisYear = new Date(moment).getFullYear() === new Date(now).getFullYear();
+  const isThisYear = fieldValue(moment).slice(0, 4) === fieldValue(now).slice(0, 4);
   return written(moment, {
     weekday: "long",
     day: "numeric",
@@ -55,8 +60,31 @@ export function dayAndClock(moment) {
   return written(moment, { dateStyle: "medium", timeStyle: "short" });
 }
 
-export function midnight(moment) {
-  return new Date(moment).setHours(0, 0, 0, 0);
+const CLOCK = {
+  timeZone: ZONE, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric",
+};
+
+/** What the zone's clocks show at a moment, as the milliseconds of the same time in UTC. */
+function wall(moment) {
+  const parts = formatter(Intl.DateTimeFormat, CLOCK, "en-US").formatToParts(new Date(moment));
+  const { year, month, day: date, hour, minute, second } = Object.fromEntries(parts.map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(year, month - 1, date, hour, minute, second);
+}
+
+/** The moment at which the zone's clocks show a time. */
+function momentOf(shown) {
+  const offset = (moment) => wall(moment) - moment;
+  return shown - offset(shown - offset(shown));
+}
+
+/** A moment as a browser's field for a date and time has it, and back. */
+export const fieldValue = (moment) => new Date(wall(moment)).toISOString().slice(0, 16);
+export const fieldMoment = (value) => momentOf(Date.parse(`${value}Z`));
+
+/** The beginning of a day: of a moment's own day, or of one that many days later. */
+export function midnight(moment, daysLater = 0) {
+  const shown = wall(moment);
+  return momentOf(shown - (shown % DAY) + daysLater * DAY);
 }
 
 /** A language by its code, in words. */
@@ -87,8 +115,8 @@ export function blockPresets(now) {
 
 /** The offered ends of a snooze that lie in the future. */
 export function snoozePresets(now) {
-  const at = (days, hour) => new Date(midnight(now + days * DAY)).setHours(hour);
-  const untilMonday = ((8 - new Date(now).getDay()) % 7) || 7;
+  const at = (days, hour) => momentOf(wall(midnight(now, days)) + hour * HOUR);
+  const untilMonday = ((8 - new Date(wall(now)).getUTCDay()) % 7) || 7;
   const presets = [
     [msg("For 1 hour"), now + HOUR],
     [msg("Until 18:00 today"), at(0, 18)],

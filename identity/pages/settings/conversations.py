@@ -50,7 +50,9 @@ class HandoverForm(ConfigForm):
         ),
         Setting(
             "agent_capacity", gettext_lazy("Maximum open conversations per agent"),
-            gettext_lazy("Agents can still take more."),
+            gettext_lazy(
+                "No more are assigned automatically. Agents can still take more themselves."
+            ),
         ),
         Setting(
             "first_response_target_seconds",

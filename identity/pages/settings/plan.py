@@ -1,6 +1,7 @@
 """The page of a client's plan and credits: how many are left, how long they will last, and orders
 for more."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -21,6 +22,8 @@ from identity.schemas.clients import TopUpAmount
 from identity.services import credit_forecast, credit_orders
 
 _ORDERS_SHOWN = 20
+# How old a company must be for a forecast from its use.
+_DAYS_OF_USE = timedelta(days=3)
 PLAN_NAMES = {
     Plan.TRIAL: gettext_lazy("Trial"),
     Plan.STANDARD: gettext_lazy("Standard"),
@@ -95,10 +98,20 @@ def _shown(client: Client) -> dict[str, Any]:
         "total": account.credits_left + account.credits_used,
         "more": _number(more) if more > 0 else "",
         "ends_at": ends_at,
-        "is_far_off": ends_at is not None and ends_at - now >= credit_forecast.LONGEST,
+        "is_trial": account.plan == Plan.TRIAL,
+        "is_shown": ends_at is not None and _is_forecast_shown(ends_at, account, client, now),
         "days_left": None if ends_at is None else (ends_at - now).days,
         "orders": [(order, _number(order.amount)) for order in orders[:_ORDERS_SHOWN]],
     }
+
+
+def _is_forecast_shown(
+    ends_at: datetime, account: Subscription, client: Client, now: datetime
+) -> bool:
+    """Whether the forecast is shown: after a few days of use, if credits run out before the period
+    ends or, if it has no end, before the longest forecast."""
+    last = account.period_end or now + credit_forecast.LONGEST
+    return client.created_at <= now - _DAYS_OF_USE and ends_at < last
 
 
 def _labels(packs: dict[str, str]) -> list[tuple[Any, str]]:
