@@ -160,6 +160,9 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     assert site.post(page, use).status_code == 302
     new = SimpleUploadedFile("prices-2027.txt", b"Green tea costs six euros a bag.")
     assert site.post(page, {"form": "replace", "files": new}).status_code == 302
+    shown = site.get(page).content.decode()
+    assert "data-old-text" in shown
+    assert 'hx-select-oob="#text"' in shown
     run_jobs()
     row.refresh_from_db()
     assert (row.file_name, row.status, row.is_important) == ("prices-2027.txt", "trained", True)
@@ -168,6 +171,7 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     shown = site.get(page).content.decode()
     assert "six euros" in shown
     assert "five euros" not in shown
+    assert "data-old-text" not in shown
     with row.file.open() as file:
         assert file.read() == b"Green tea costs six euros a bag."
     same = SimpleUploadedFile("x.exe", b"MZ\x00\x01")
