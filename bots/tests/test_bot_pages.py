@@ -508,7 +508,9 @@ def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, p
         nobody.get(frame, Referer=referer)
     assert 'data-seen=""' in site.get(install).content.decode()
     nobody.get(frame, Referer="https://shop.example/")
-    assert 'data-seen="shop.example"' in site.get(install).content.decode()
+    shown = site.get(install)
+    assert 'data-seen="shop.example"' in shown.content.decode()
+    assert shown.context["is_seen_now"]
 
 
 def test_a_secret_for_signed_in_customers_is_shown_once(site, bot):
