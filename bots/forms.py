@@ -122,9 +122,18 @@ def changed_times(form: BotForm) -> dict[str, datetime | None]:
     for name, column, days in (("valid_from", "valid_from", 0), ("valid_until", "valid_to", 1)):
         if name in form.changed_data:
             day: date | None = form.cleaned_data[name]
-            begin = datetime.combine(day, time.min, zone_of(form.bot)) if day else None
-            changed[column] = begin + timedelta(days=days) if begin else None
+            changed[column] = _midnight(day, form.bot, days) if day else None
     return changed
+
+
+def end_of(day: date | None, bot: Bot) -> datetime | None:
+    """The `valid_to` of a period whose last day is `day`: the midnight after it."""
+    return _midnight(day, bot, 1) if day else None
+
+
+def _midnight(day: date, bot: Bot, days: int) -> datetime:
+    """The beginning of the day that comes `days` after `day`, in the client's time zone."""
+    return datetime.combine(day, time.min, zone_of(bot)) + timedelta(days=days)
 
 
 def languages_of(bot: Bot, texts: Iterable[str] = ()) -> list[str]:

@@ -24,7 +24,8 @@ EMPTY_STATES = {
         " “Run test”."
     ),
     "bots.LanguageModel": gettext_noop(
-        "Your bots use the platform's language model. Select “Connect model” to use your own."
+        "Your bots have no language model, so they quote your content. Select “Connect model” to"
+        " connect one."
     ),
     "bots.McpServer": gettext_noop(
         "An MCP server offers tools that your bot can use, such as your shop's. Select"

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
@@ -23,6 +24,10 @@ from local.postgres import Postgres
 from local.valkey import Valkey
 from simulator import defaults
 
+_HELP = (
+    "Starts the whole platform on this machine until Ctrl-C. It takes no arguments: settings come"
+    " from the environment, such as PORT and DATA_DIR (docs/settings.md)."
+)
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of all our processes, to find leftovers
 TRUE = {"true", "on", "ok", "y", "yes", "1"}  # the values of DEBUG that settings.py reads as true
 _TO_SIMULATOR = 1200  # the distance from the platform's port to the simulator's preferred port
@@ -329,4 +334,6 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:]:
+        ArgumentParser(prog="python -m local.launcher", description=_HELP).parse_args()
     sys.exit(exit_code(lambda: run(os.environ), data_dir_of(os.environ)))

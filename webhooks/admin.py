@@ -21,12 +21,14 @@ from chatplatform.admin_base import (
     button,
     column,
     confirm_action,
+    link,
     viewer,
 )
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.dates import when
 from chatplatform.templatetags.row_history import MAX_ENTRIES, Entry, client_id_of
 from identity.models import User
 from webhooks import forms
@@ -120,7 +122,8 @@ def attempt_text(attempt: DeliveryAttempt) -> str:
 @admin.register(Event)
 class EventAdmin(TenantAdmin):
     read_by = ADMINS
-    list_display = ("id", "shown_type", "client", "conversation_id", "sequence", "created_at")
+    list_display = ("shown_type", "client", "chat", "created_at")
+    more_columns = ("id", "sequence")
     search_fields = ("client__name",)
     linked_by = frozenset({"conversation_id"})
     list_select_related = ("client",)
@@ -145,7 +148,16 @@ class EventAdmin(TenantAdmin):
 
     @column(gettext_lazy("Type"), ordering="type")
     def shown_type(self, row: Event) -> str:
-        return format_html("<code>{}</code>", row.type)
+        return format_html("{} <code>{}</code>", humanize_code(row.type), row.type)
+
+    @column(gettext_lazy("Conversation"))
+    def chat(self, row: Event) -> str:
+        """A link to the conversation, with the customer's name if the event has it."""
+        if row.conversation_id is None:
+            return "–"
+        name = ((row.data.get("chat") or {}).get("customer") or {}).get("name")
+        page = "admin:chats_conversation_change"
+        return link(page, row.conversation_id, name or gettext("Conversation"))
 
 
 def _cause(event: Event) -> dict[str, str]:
@@ -447,7 +459,8 @@ class StateFilter(admin.ChoicesFieldListFilter):
 @admin.register(Delivery)
 class DeliveryAdmin(TenantAdmin):
     read_by = ADMINS
-    list_display = ("event_type", "config", "client", "shown_state", "attempts", "due_at")
+    list_display = ("event_type", "config", "client", "shown_state", "attempts", "happened")
+    more_columns = ("due_at",)
     list_filter = (("state", StateFilter), "is_test")
     list_select_related = ("event", "config", "client")
     search_fields = ("=event__id", "config__url", "client__name")
@@ -457,6 +470,10 @@ class DeliveryAdmin(TenantAdmin):
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
         return format_html("{} <code>{}</code>", humanize_code(row.event.type), row.event.type)
+
+    @column(gettext_lazy("Time"), ordering="event")
+    def happened(self, row: Delivery) -> str:
+        return when(row.event.created_at)
 
     @column(gettext_lazy("Status"), ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:

@@ -134,6 +134,14 @@ class LanguageModelAdmin(TenantAdmin):
     # The action `test` calls the model's server.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
+    @property
+    def when_empty(self) -> str:
+        if not engines.platform_has_model():
+            return super().when_empty
+        return gettext(
+            "Your bots use the platform's language model. Select “Connect model” to use your own."
+        )
+
     @column(gettext_lazy("Used by"))
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else gettext("All bots")

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from bots.models import Approval, Bot, CallStatus, FunctionCall
+from bots.models import Approval, Bot, CallStatus, Function, FunctionCall
 from bots.schemas.function_calling import FunctionCallingEventsQuery
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, NotFound
@@ -21,6 +21,7 @@ from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
 _MAX_ARGUMENT_CHARS = 200
+_MAX_LABEL_CHARS = 40
 _FOR_CUSTOMER = f"""
 SELECT {column_names(FunctionCall)} FROM bots_functioncall
 WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND (
@@ -46,14 +47,26 @@ class ProposedCall:
 
     @classmethod
     def from_row(cls, row: FunctionCall) -> Self:
+        rows = Function.objects.filter(bot=row.bot_id, name=row.function_name)
+        parameters = rows.values_list("parameters", flat=True).first() or {}
+        properties = parameters.get("properties", {})
         shown = ", ".join(
-            f"{name}: {_shown(value)}"
+            f"{_label(name, properties.get(name))}: {_shown(value)}"
             for name, value in sorted(row.arguments.items())
             if value is not None
         )
         action = row.function_name.replace("_", " ").replace("-", " ")
         description = f"{action} ({shown})" if shown else action
         return cls(str(row.pk), description, Approval(row.requires_approval))
+
+
+def _label(name: str, schema: Any) -> str:
+    """A parameter in plain words: its title, else a short description, else its name."""
+    words = schema if isinstance(schema, dict) else {}
+    for text in (words.get("title"), words.get("description")):
+        if isinstance(text, str) and 0 < len(text.strip()) <= _MAX_LABEL_CHARS:
+            return text.strip().rstrip(".:")
+    return name.replace("_", " ").replace("-", " ")
 
 
 def _shown(value: Any) -> str:

@@ -57,8 +57,11 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
             steps = procedures.parse(procedure.steps)
             for step in procedures.called(steps):
                 if step.name not in functions:
-                    text = gettext("The bot has no function %(name)s.")
-                    raise WrongProcedure(step.line, text % {"name": step.name})
+                    text = gettext("The bot has no function %(name)s.") % {"name": step.name}
+                    if functions:
+                        known = gettext("It can call: %(names)s")
+                        text += " " + known % {"names": ", ".join(sorted(functions))}
+                    raise WrongProcedure(step.line, text)
         except WrongProcedure as error:
             raise Invalid.field("body", "procedures", position, "steps", msg=str(error)) from error
     stored = body.model_dump(mode="json")["procedures"]

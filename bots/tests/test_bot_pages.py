@@ -160,6 +160,9 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     assert site.post(page, use).status_code == 302
     new = SimpleUploadedFile("prices-2027.txt", b"Green tea costs six euros a bag.")
     assert site.post(page, {"form": "replace", "files": new}).status_code == 302
+    shown = site.get(page).content.decode()
+    assert "data-old-text" in shown
+    assert 'hx-select-oob="#text"' in shown
     run_jobs()
     row.refresh_from_db()
     assert (row.file_name, row.status, row.is_important) == ("prices-2027.txt", "trained", True)
@@ -168,6 +171,7 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     shown = site.get(page).content.decode()
     assert "six euros" in shown
     assert "five euros" not in shown
+    assert "data-old-text" not in shown
     with row.file.open() as file:
         assert file.read() == b"Green tea costs six euros a bag."
     same = SimpleUploadedFile("x.exe", b"MZ\x00\x01")
@@ -504,7 +508,9 @@ def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, p
         nobody.get(frame, Referer=referer)
     assert 'data-seen=""' in site.get(install).content.decode()
     nobody.get(frame, Referer="https://shop.example/")
-    assert 'data-seen="shop.example"' in site.get(install).content.decode()
+    shown = site.get(install)
+    assert 'data-seen="shop.example"' in shown.content.decode()
+    assert shown.context["is_seen_now"]
 
 
 def test_a_secret_for_signed_in_customers_is_shown_once(site, bot):

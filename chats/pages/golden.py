@@ -85,8 +85,8 @@ class QuestionForm(BotChoiceForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=gettext_lazy(
-            "What the right answer says, in your words. The language model judges whether the"
-            " bot's answer says the same."
+            "What the right answer says, in your words. If you have a language model, it checks"
+            " that the bot's answer means the same. Otherwise, this isn't checked."
         ),
     )
 
@@ -162,8 +162,10 @@ class CollectForm(BotChoiceForm):
 class RunForm(BotChoiceForm):
     threshold = ScaledField(
         unit=0.01, min_value=0, max_value=100, required=False,
-        label=gettext_lazy("Minimum confidence to test (%)"),
-        help_text=gettext_lazy("Leave empty for the current setting."),
+        label=gettext_lazy("Answer when at least this sure (%)"),
+        help_text=gettext_lazy(
+            "To try another limit before you change it. Leave empty for the current one."
+        ),
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from bots.forms import day_field
+from bots.pages.bot.content_forms import ANSWER_HELP, VALID_UNTIL_HELP
 from bots.schemas.written import MAX_ANSWER, MAX_QUESTION
 from chatplatform.forms import ServiceForm
 
@@ -27,9 +29,8 @@ class AnswerForm(ServiceForm):
         label=gettext_lazy("Answer"),
         max_length=MAX_ANSWER,
         widget=forms.Textarea(attrs={"rows": 4, "autofocus": ""}),
-        help_text=gettext_lazy(
-            "The bot also gives this answer when the question is worded differently."
-        ),
+        help_text=ANSWER_HELP,
     )
+    valid_until = day_field(gettext_lazy("Valid until"), VALID_UNTIL_HELP)
     # The id of the document whose answer the form edits; empty for a new answer.
     edits = forms.IntegerField(required=False, widget=forms.HiddenInput)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -19,6 +20,7 @@ from chats.models import GroupStatus, QuestionGroup
 from chats.pages import names, written_answers
 from chats.pages.question_forms import AnswerForm
 from chats.services.insight import question_groups, taught_answers
+from identity.models import User
 
 # The maximum number of conversations on a group's page.
 _MAX_SHOWN = 50
@@ -100,7 +102,9 @@ class QuestionGroupAdmin(TenantAdmin):
     def next_step(self, row: QuestionGroup) -> SafeString | str:
         if row.status != GroupStatus.OPEN:
             return ""
-        return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write answer"))
+        is_missed = self._misses_wording(row)
+        text = gettext("Add this wording") if is_missed else gettext("Write answer")
+        return link("admin:chats_questiongroup_add_answer", row.pk, text)
 
     @column(gettext_lazy("What the bot says now"))
     def shown_answer(self, row: QuestionGroup) -> str:
@@ -132,12 +136,11 @@ class QuestionGroupAdmin(TenantAdmin):
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The form for the right answer. The bot is asked again once it has learned the answer."""
         group: QuestionGroup = self.row(request, object_id)
-        form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
+        form = AnswerForm(request.POST or None, initial=self._initial(group))
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            given = {name: data[name] for name in ("question", "answer")}
             try:
-                answered = taught_answers.add_answer(group, **given, by=viewer(request))
+                answered = self._add(group, data, by=viewer(request))
             except SourceExists as exc:
                 # If the bot can answer by now, asking it again takes the question off the list.
                 taught_answers.request_again(group)
@@ -152,6 +155,32 @@ class QuestionGroupAdmin(TenantAdmin):
 
         title = gettext("Write answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save answer"))
+
+    @transaction.atomic
+    def _add(self, group: QuestionGroup, data: dict[str, Any], *, by: User) -> QuestionGroup:
+        given = {name: data[name] for name in ("question", "answer")}
+        answered = taught_answers.add_answer(group, **given, by=by)
+        if answered.document:
+            written_answers.set_last_day(answered.document, data["valid_until"], by=by)
+        return answered
+
+    def _initial(self, group: QuestionGroup) -> dict[str, Any]:
+        """The values that the form begins with: the question or, if the bot answers it from a
+        written answer and misses another wording of it, that wording and the same answer."""
+        source = group.sources[0] if self._misses_wording(group) else ""
+        found = written_answers.existing(group.bot, source) if source else None
+        if found is None:
+            return {"question": self.shown_question(group)}
+        latest = question_groups.questions_of(group).order_by("-id").first()
+        wording = latest.message.text if latest else ""
+        return written_answers.initial(group.bot, source) | {
+            "question": written_answers.one_line(wording), "edits": None,
+        }  # fmt: skip
+
+    @staticmethod
+    def _misses_wording(group: QuestionGroup) -> bool:
+        """Whether the bot once had an answer, but did not find it for a later question."""
+        return bool(group.status == GroupStatus.OPEN and group.answer and group.sources)
 
     @button(gettext_lazy("Ask again"), url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,18 +1,22 @@
 """Answers that people write on the site. A question has at most one; it can be changed."""
 
+from datetime import date
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
+from bots.forms import end_of, last_day
 from bots.models import Bot, Document, DocumentSource
 from bots.pages.bot import content_warnings
+from bots.schemas.document import ImportantDocumentDto
 from bots.schemas.written import MAX_QUESTION, QuestionAnswerDto
-from bots.services import written_sources
+from bots.services import documents, written_sources
 from chats.models import Message
 from chats.services.insight import taught_answers
 from identity.models import User
@@ -36,13 +40,25 @@ def initial(bot: Bot, question: str) -> dict[str, Any]:
     found, asked = existing(bot, question), one_line(question)
     if found is None:
         return {"question": asked}
-    return {"question": found.title, "answer": found.content, "edits": found.pk}
+    return {
+        "question": found.title, "answer": found.content, "edits": found.pk,
+        "valid_until": last_day(found.valid_to, bot),
+    }  # fmt: skip
 
 
+def set_last_day(document: Document, day: date | None, *, by: User) -> None:
+    """Set the last day on which the bot uses an answer; None: it has no end."""
+    bot = document.bot
+    if day != last_day(document.drafted().valid_to, bot):
+        body = ImportantDocumentDto(valid_to=end_of(day, bot))
+        documents.set_importance(bot, document_id=document.pk, body=body, by=by)
+
+
+@transaction.atomic
 def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
     """Store the answer to a message or, if the form has `edits`, change the answer with that id.
     Raises the form's error if a new answer is to a question that already has one."""
-    edits = data.get("edits")
+    edits = data["edits"]
     body = QuestionAnswerDto(question=data["question"], answer=data["answer"])
     if edits:
         document = written_sources.update(bot, edits, body=body, by=by)
@@ -51,6 +67,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
             document = written_sources.create(bot, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise source_exists_error(exc) from exc
+    set_last_day(document, data["valid_until"], by=by)
     taught_answers.mark_learning(asked, document)
     return document
 

@@ -244,10 +244,16 @@ def test_whoever_wants_translations_without_a_model_is_told_where_to_connect_one
     row(screen, "Yan").click()
     link = log(screen).locator("[data-no-model] a")
     expect(link).to_have_attribute("href", "/admin/bots/languagemodel/")
+    warning = screen.locator("[data-untranslated]")
+    expect(warning).to_have_count(0)
+    screen.locator("#composer").fill("On its way.")
+    expect(warning).to_be_visible()
     assert violations(screen) == []
     row(screen, "Zoe").click()
     expect(log(screen).locator(".message.customer")).to_be_visible()
     expect(link).to_have_count(0)
+    screen.locator("#composer").fill("On its way.")
+    expect(warning).to_have_count(0)
 
 
 def test_why_a_model_did_not_help_stands_where_it_was_asked(

@@ -255,6 +255,8 @@ def test_the_customer_confirms_a_call(server, chat, ann, bot, *, asks, tool, lin
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
     said = tell(server, chat, START, "1234")
     assert "refund" in said[1]
+    assert "order_id" not in said[1]
+    assert len(replies()[1].content[0]["options"]) == 2
     assert tool.requests == []
     assert tell(server, chat, *lines).count("Refunded.") == calls
     assert len(tool.requests) == calls
@@ -286,6 +288,28 @@ def test_a_yes_to_a_call_in_between_confirms_no_step(customer, ann, bot, tool, s
     assert said[-1] == "Order 1234 was refunded.\n\nLook it up?"
     assert customer("yes")[-1] == "Found."
     assert [request.method for request in tool.requests] == ["POST", "GET"]
+
+
+@pytest.mark.usefixtures("refund_asks")
+@pytest.mark.parametrize(
+    ("question", "lines", "calls"),
+    [
+        ("Refund order {order_id}?", ["Yes"], 1),
+        ("Refund order {order_id}?", ["No", "yes"], 0),
+        # The question does not say what is refunded, so the platform asks.
+        ("Shall I?", ["yes"], 0),
+        ("Refund order {order_id}0?", ["yes", "yes"], 1),
+    ],
+)
+def test_a_step_that_names_the_call_confirms_it(
+    customer, ann, bot, tool, *, question, lines, calls
+):
+    write(ann, bot, f"ask order_id: Which?\nconfirm: {question}\ncall refund\nsay: Refunded.")
+    customer(START, "1234")
+    options = replies()[-1].content[0]["options"]
+    assert [option["value"] for option in options] == ["Yes", "No"]
+    assert customer(*lines).count("Refunded.") == calls
+    assert len(tool.requests) == calls
 
 
 def test_a_phone_number_is_one_of_the_clients_country(customer, ann, bot, client_a):
@@ -465,6 +489,7 @@ def test_what_cannot_be_written(ann, bot, configure, get_order):
     refused = write(ann, bot, "say: Hi\ncall no_such_function")
     assert refused.status_code == 422
     assert "Line 2" in refused.json()["detail"][0]["msg"]
+    assert "get_order" in refused.json()["detail"][0]["msg"]
     assert write(ann, bot, "dance").status_code == 422
     body = {"name": "A", "starts_with": ["x"], "steps": "end"}
     twice = ann.put(path_of(bot), {"procedures": [body, body | {"name": "a"}]})

@@ -115,6 +115,14 @@ def test_a_form_leaves_the_settings_of_others_alone(site, ann):
     assert AuditEvent.objects.filter(action="config.updated", user=ann.user).count() == 2
 
 
+def test_translation_without_a_model_is_saved_with_a_warning(site, bot):
+    form = {"form": "handover", "assign_strategy": "manual", "agent_capacity": "5",
+            "first_response_target_seconds": "5"}  # fmt: skip
+    for sent, level in (({"auto_translate": "on"}, "warning"), ({}, "success")):
+        page = site.post(path("handover"), form | sent, follow=True)
+        assert [message.level_tag for message in page.context["messages"]] == [level]
+
+
 def test_how_much_the_bot_answers_is_one_of_three_words(site, ann):
     def offered():
         form = site.get(path("handover")).context["parts"]["answers"].form

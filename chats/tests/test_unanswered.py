@@ -49,7 +49,7 @@ def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, wit
     page = site.get(path).content.decode()
     assert QUESTION in page
     assert re.search("<textarea[^>]+autofocus", page)
-    form = {"question": QUESTION, "answer": "Yes, dogs are welcome."}
+    form = {"question": QUESTION, "answer": "Yes, dogs are welcome.", "valid_until": "2040-12-24"}
     reply = site.post(path, form)
     assert QUESTION in site.get(reply.url).content.decode()
     run_jobs()
@@ -60,6 +60,8 @@ def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, wit
     assert "Answered" in page
     assert path not in page
     document = Document.objects.get(source="question_answer")
+    assert document.valid_to
+    assert document.valid_to.date().isoformat() == "2040-12-25"
     edit = reverse("admin:bots_document_change", args=[document.pk])
     assert edit in site.post(path, form).content.decode()
     assert "Yes, dogs are welcome." in site.get(path).content.decode()

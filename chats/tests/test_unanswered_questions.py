@@ -228,6 +228,13 @@ def test_a_question_that_comes_again_in_vain_is_open_again(ann, bot, path, group
     question_groups.group_next(bot.pk)
     group.refresh_from_db()
     assert (group.status, group.count) == ("open", 2)
+    pair = {"question": "Do you send receipts?", "answer": "By email."}
+    ann.post(f"/ai/{bot.pk}/train/question-answer", pair)
+    group.answer, group.sources = pair["answer"], [pair["question"]]
+    group.save()
+    form = reverse("admin:chats_questiongroup_add_answer", args=[group.pk])
+    begun = signed_in(ann.user).get(form).context["form"].initial
+    assert (begun["question"], begun["answer"]) == (INVOICE[-1], "By email.")
 
 
 def test_asking_again_says_why_there_is_still_no_answer(ann, bot, path, grouped):
@@ -293,7 +300,9 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     assert DOGS[0] in filled
     (answer,) = re.findall("<textarea[^>]+>", filled)
     assert "autofocus" in answer
-    sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
+    days = {"valid_until": "2040-12-24"}
+    sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."} | days)
+    assert Document.objects.get(source="question_answer").valid_to
     learning = site.get(sent["Location"])
     assert learning["Refresh"] == "3"
     run_jobs()

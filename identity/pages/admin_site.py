@@ -68,7 +68,7 @@ DESK_POLICY = (
 SETTINGS_PAGES = {
     "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
-    "handover": "identity.pages.settings.conversations.handover",
+    "handover": "bots.pages.settings_handover.page",
     "messages": "chats.pages.automated_messages.page",
     "after": "identity.pages.settings.conversations.after_conversation",
     "notifications": "identity.pages.settings.notifications.page",

@@ -37,6 +37,7 @@ def test_lists_and_pages_show_no_secret(staff, failed, name):
         assert reply.status_code == 200
         assert failed.config.secret not in reply.content.decode()
         assert "whsec_" not in reply.content.decode()
+        assert "<time datetime=" in reply.content.decode()
 
 
 def test_attempts_stand_beside_a_delivery(staff, failed):

@@ -27,8 +27,8 @@ _WHEN_CHOICES = [
     ("during", gettext_lazy("By the bot, after an answer")),
 ]
 _WHEN_HELP = gettext_lazy(
-    "The bot doesn't ask customers who want a person right away. To always get"
-    " required details first, use the form."
+    "Choose the form if your team always needs these details: customers who ask for a person"
+    " right away skip the bot's questions."
 )
 _LABELS = {
     "name": gettext_lazy("Name"),

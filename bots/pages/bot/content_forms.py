@@ -21,6 +21,11 @@ from bots.services import document_changes, documents, web_urls, written_sources
 from chatplatform.forms import FilesField, Setting
 from identity.models import User
 
+ANSWER_HELP = gettext_lazy(
+    "The bot also gives it when the question is worded similarly. Wordings it misses are under"
+    " Unanswered questions, where you can add them."
+)
+VALID_UNTIL_HELP = gettext_lazy("The last day the bot uses it. Leave empty for no end date.")
 _DEPTHS: list[tuple[Any, Any]] = [
     (0, gettext_lazy("This page only")),
     (1, gettext_lazy("This page and the pages it links to")),
@@ -139,7 +144,7 @@ class WrittenForm(ContentForm):
 
     valid_until = day_field(
         gettext_lazy("Valid until"),
-        gettext_lazy("The last day the bot uses it. Leave empty for no end date."),
+        VALID_UNTIL_HELP,
     )
 
     def add_fields(self) -> None:
@@ -192,10 +197,7 @@ class QuestionForm(WrittenForm):
         Setting("question", gettext_lazy("Question")),
         Setting(
             "answer", gettext_lazy("Answer"),
-            gettext_lazy(
-                "The bot also gives this answer when the question is worded differently."
-            ),
-            lines=6,
+            ANSWER_HELP, lines=6,
         ),
     )  # fmt: skip
 
@@ -268,7 +270,7 @@ class UseForm(ContentForm):
     )
     valid_until = day_field(
         gettext_lazy("Valid until"),
-        gettext_lazy("The last day the bot uses it. Leave empty for no end date."),
+        VALID_UNTIL_HELP,
     )
 
     def stored(self) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The page for installing a bot on a website, and the page that creates its identity secret."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from bots.models import Bot
@@ -37,6 +39,8 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         loader=request.build_absolute_uri("/widget/v1/loader.js"),
         hosts=bot.allowed_domain.split(",") if bot.allowed_domain else [],
         secret_page=reverse("admin:bots_bot_identity_secret", args=[bot.pk]),
+        is_seen_now=bot.seen_at is not None
+        and timezone.now() - bot.seen_at < timedelta(minutes=1),
         has_secret=bool(bot.identity_secret),
     )  # fmt: skip
 

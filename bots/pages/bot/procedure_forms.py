@@ -4,10 +4,12 @@ from collections.abc import Collection
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
+from bots.models import Function
 from bots.schemas.procedure import MAX_CHARS, MAX_PROCEDURES, Procedure, Procedures
 from bots.services import bots, procedures
 from chatplatform.api.errors import Invalid
@@ -41,6 +43,9 @@ class ProceduresForm(BotForm):
 
     def add_fields(self) -> None:
         count = len(self.bot.procedures)
+        functions = Function.objects.filter(bot=self.bot).order_by("name")
+        names = [format_html("<code>call {}</code>", row.name) for row in functions]
+        callable_help = gettext("Functions:") + " " if names else ""
         for at in range(min(count + 1, MAX_PROCEDURES)):
             is_new = at == count
             name = gettext("New procedure") if is_new else gettext("Name")
@@ -58,10 +63,15 @@ class ProceduresForm(BotForm):
                 label=gettext("Steps"),
                 max_length=MAX_CHARS, required=False, strip=False,
                 widget=forms.Textarea(attrs=attrs | {"placeholder": _EXAMPLE}),
-                help_text=mark_safe(gettext(
-                    "Indent the lines below a condition. Values in braces, such as"
-                    " <code>{order_number}</code>, come from questions and functions."
-                )),
+                help_text=format_html(
+                    "{} {}{}",
+                    mark_safe(gettext(
+                        "Indent the lines below a condition. Values in braces, such as"
+                        " <code>{order_number}</code>, come from questions and functions."
+                    )),
+                    callable_help,
+                    format_html_join(", ", "{}", ((name,) for name in names)),
+                ),
             )  # fmt: skip
             self.add_field(f"steps_{at}", steps)
             if not is_new:

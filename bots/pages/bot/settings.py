@@ -110,7 +110,8 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
          "admin:bots_goldenquestion_changelist", golden),
         (gettext("Test runs"), gettext("Test results after each change."),
          "admin:bots_goldenrun_changelist", None),
-        (gettext("Replays"), gettext("How the bot would answer past questions today."),
+        (gettext("Replays"),
+         gettext("Ask the bot a past day's questions again and compare. Customers don't see it."),
          "admin:chats_replay_changelist", None),
     ]  # fmt: skip
     return base.show(

@@ -32,6 +32,8 @@ _STAGES = {
     DocumentStage.COMPLETE: gettext_lazy("complete"),
 }
 _LONG_TRAINING = timedelta(minutes=2)
+# Stages in which the bot still uses the passages of the previous version, if there is one.
+_UNREAD = frozenset({DocumentStage.WAITING, DocumentStage.READING})
 _BUSY = frozenset({DocumentStatus.QUEUED, DocumentStatus.TRAINING})
 
 
@@ -39,6 +41,11 @@ def is_busy(row: Any) -> bool:
     """Whether the state of a document or website will soon change without anyone's action."""
     is_being_tested = bool(getattr(row, "run_id", None)) and row.run_outcome != GoldenOutcome.HELD
     return row.status in _BUSY or is_being_tested
+
+
+def is_text_due(row: Document) -> bool:
+    """Whether the text that the bot uses will soon be replaced by a new version."""
+    return is_busy(row) and (row.draft is not None or row.stage in _UNREAD)
 
 
 def label(row: Any) -> tuple[str, str]:

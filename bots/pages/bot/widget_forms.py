@@ -93,6 +93,10 @@ class WindowForm(BotForm):
         Setting("width", gettext_lazy("Width (pixels)")),
         Setting("height", gettext_lazy("Height (pixels)")),
         Setting("radius", gettext_lazy("Corner radius (pixels)")),
+        Setting(
+            "bot_question", gettext_lazy("Placeholder in the message box"),
+            gettext_lazy("Leave empty for “Write a message” in the customer's language."),
+        ),
     )  # fmt: skip
 
 
@@ -120,10 +124,6 @@ class InvitationForm(BotForm):
             gettext_lazy("Paths such as /prices, /shop/*. Leave empty for all pages."),
         ),
         Setting("engaging_visitors", gettext_lazy("Show to"), choices=_VISITORS),
-        Setting(
-            "bot_question", gettext_lazy("Placeholder in the message box"),
-            gettext_lazy("Leave empty for “Write a message” in the customer's language."),
-        ),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from bots.language import phrasebook
 from bots.language.phrasebook import base_of
@@ -12,6 +12,8 @@ from chats.models import Conversation, text_content
 
 # The language if there is no text in the client's default language either.
 _FALLBACK_LANGUAGE = "en"
+# A text of Django's own, so it is not marked for our catalogs.
+_YES_NO = "yes,no,maybe"
 
 
 class ReplyText(NamedTuple):
@@ -57,7 +59,16 @@ def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
     call."""
     question = sentence("confirm", language=language, chat=chat)
     # Not str.format(), because the action contains text that customers wrote.
-    return question._replace(text=question.text.replace("{action}", action))
+    text = question.text.replace("{action}", action)
+    return question._replace(text=text, choices=yes_and_no(question.language))
+
+
+def yes_and_no(language: str) -> tuple[str, str]:
+    """The buttons for "Yes" and "No", in the words that Django has for every language."""
+    code = base_of(language)
+    with translation.override("zh-hans" if code == "zh" else code):
+        yes, no, *_ = translation.gettext(_YES_NO).split(",")
+    return yes.capitalize(), no.capitalize()
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:

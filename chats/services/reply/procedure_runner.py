@@ -7,6 +7,7 @@ made again.
 """
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -28,7 +29,7 @@ from bots.services.function_call_approvals import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
 from bots.services.procedures import ParsedProcedure
 from chats.models import Conversation, Message
-from chats.services.core import customers, fast_sql
+from chats.services.core import automated_messages, customers, fast_sql
 from chats.services.reply import billing, decide
 from chats.services.reply.decide import (
     Answer,
@@ -211,6 +212,8 @@ class _Run:
         self._chat: Conversation = message.conversation
         self._steps = procedure.steps
         self._at = waiting.at
+        # The index of the step that the customer's message confirmed.
+        self._confirmed: int | None = None
         self._known = dict(waiting.values)
         self._calls = dict(waiting.calls)
         self._results = _results_of(waiting.calls)
@@ -241,6 +244,8 @@ class _Run:
         step = self.step
         if step.kind == "ask":
             self._known[step.name] = value
+        else:
+            self._confirmed = self._at
         self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
@@ -254,7 +259,8 @@ class _Run:
                     decision = self._ask(step)
                 case "confirm":
                     question = procedures.fill(step.text, self._values)
-                    decision = self._ask_and_wait(step, "confirm", question)
+                    choices = automated_messages.yes_and_no(self._chat.bot.default_language)
+                    decision = self._ask_and_wait(step, "confirm", question, choices=choices)
                 case "call":
                     decision = self._call(step)
                 case "if":
@@ -353,7 +359,8 @@ class _Run:
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
-            call = self._runner.make(function, values)
+            is_confirmed = self._is_confirmed(values)
+            call = self._runner.make(function, values, is_confirmed=is_confirmed)
         except argument_schemas.WrongArguments as error:
             self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
@@ -370,6 +377,17 @@ class _Run:
         is_handled = next_step is not None and procedures.is_failure(next_step.text, step.name)
         is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
         return None if is_handled and not is_uncertain else self.hand_over("failed")
+
+    def _is_confirmed(self, values: Mapping[str, Any]) -> bool:
+        """Whether the customer has just confirmed this call: the step before it asked, and its
+        question names all values of the call."""
+        if self._confirmed is None or self._confirmed != self._at - 1:
+            return False
+        question = self.waiting.question
+        return all(
+            re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", question)
+            for value in values.values()
+        )
 
     def _wait_for_approval(self, step: Step, call: FunctionCall) -> Decision:
         """Wait for the customer or an agent to approve a call."""

@@ -107,7 +107,7 @@ function Part({ part, message }) {
 }
 
 /** Whether a model can translate in a chat; if messages should be translated but no model can, the reader's role. */
-function modelFor({ bots, config, me }, { bot_id: id }) {
+export function modelFor({ bots, config, me }, { bot_id: id }) {
   if (bots[id]?.has_model) return { isThere: true };
   return { missedBy: bots[id] && config?.auto_translate ? me.role : null };
 }
@@ -136,7 +136,7 @@ class Translations extends Component {
 }
 
 /** Why nothing is translated, with a link for people who may change that. */
-function NoModel({ role }) {
+export function NoModel({ role }) {
   const isAdmin = ["owner", "admin"].includes(role);
   return html`<p class="quiet" data-no-model>${isAdmin ? t("Translation needs a language model.") : t("This needs a language model. Ask an owner or admin to set one up.")}
     ${isAdmin && html` <a href="/admin/bots/languagemodel/" target="_blank">${t("Connect a model")}</a>`}</p>`;

@@ -65,6 +65,9 @@ class ConfigForm(SettingsForm):
         """Change the settings that the person has changed."""
         return configs.update(self.config, ClientConfigDto(**self.only_changed(data)), by=self.by)
 
+    def saved_message(self, result: object) -> str:
+        return gettext("Saved.")
+
 
 def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
     """The client of the request's user; a 403 if the user has no client or none of these roles."""
@@ -136,5 +139,8 @@ def show_config(
 ) -> HttpResponse:
     """A page of chat settings; `forms` maps the name of each form to its class."""
     instances = [(name, form(request, name)) for name, form in forms.items()]
-    parts = [Part(name, form.heading, form, form.save) for name, form in instances]
+    parts = [
+        Part(name, form.heading, form, form.save, done=form.saved_message)
+        for name, form in instances
+    ]
     return show(site, request, title, parts, template=template)

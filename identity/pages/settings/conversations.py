@@ -151,12 +151,6 @@ class AfterConversationForm(ConfigForm):
     )  # fmt: skip
 
 
-def handover(site: Any, request: HttpRequest) -> HttpResponse:
-    """The settings page for when conversations go to people, who gets them, and how bots answer."""
-    forms = {"handover": HandoverForm, "answers": AnswersForm}
-    return show_config(site, request, gettext("Handover and assignment"), forms)
-
-
 def after_conversation(site: Any, request: HttpRequest) -> HttpResponse:
     """The settings page for what happens after a conversation."""
     return show_config(

@@ -101,6 +101,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "No value for: {names}": "Unbekannt: {names}",
 "Reply to {name}": "Antwort an {name}",
 "Drop files to attach them": "Dateien zum Anhängen hier ablegen",
+"Your reply won't be translated. The customer speaks {language}.": "Ihre Antwort wird nicht übersetzt. Der Kunde spricht {language}.",
 "No matching saved replies.": "Keine passende Antwortvorlage.",
 "Edit saved replies": "Vorlagen bearbeiten",
 "Suggest": "Vorschlagen",

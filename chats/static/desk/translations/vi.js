@@ -98,6 +98,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "No value for: {names}": "Chưa biết: {names}",
 "Reply to {name}": "Trả lời {name}",
 "Drop files to attach them": "Thả tệp vào đây để đính kèm",
+"Your reply won't be translated. The customer speaks {language}.": "Câu trả lời của bạn sẽ không được dịch. Khách hàng nói {language}.",
 "No matching saved replies.": "Không có câu trả lời sẵn nào phù hợp.",
 "Edit saved replies": "Sửa các câu có sẵn",
 "Suggest": "Gợi ý",
