@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Q
-
 from bots.models import Bot, Chunk, DocumentSource
 from bots.services import retrieval
 from bots.services.answers import AnswerRequest, Trace
@@ -18,16 +16,14 @@ def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
     sends one of them, the bot can answer.
 
     They are in the request's language or, if there are none, in other languages. The questions of
-    written answers are among them, except those with a digit or an email address: they may be
-    another customer's words, such as an order number.
+    written answers are left out, since they may be another customer's words.
     """
     if trace.evidence is None:
         return ()
     ranked = sorted(trace.evidence.chunks, key=lambda found: -found.score)
     rows = Chunk.objects.select_related("document").defer("document__content")
-    rows = rows.filter(bot=bot)
-    personal = Q(document__source=DocumentSource.QUESTION_ANSWER, document__title__regex="[0-9@]")
-    by_id = rows.exclude(personal).in_bulk([found.id for found in ranked])
+    rows = rows.exclude(document__source=DocumentSource.QUESTION_ANSWER).filter(bot=bot)
+    by_id = rows.in_bulk([found.id for found in ranked])
     passages = [by_id[found.id] for found in ranked if found.id in by_id]
     language = request.language.split("-")[0]
     same_language = [row for row in passages if row.language == language]

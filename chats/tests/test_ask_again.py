@@ -103,13 +103,10 @@ def test_no_customers_words_are_offered_to_another(ann, talk, bot):
     for number in range(48213, 48216):
         pair = {"question": f"Where is my order {number}?", "answer": "It left on Monday."}
         assert ann.post(f"/ai/{bot.pk}/train/question-answer", pair).status_code == 202
-    pair = {"question": "Where is my parcel?", "answer": "Look it up on the page of the post."}
-    ann.post(f"/ai/{bot.pk}/train/question-answer", pair)
     run_jobs()
     turn, _ = talk("Where is Napoleon buried?")
     assert turn["status"] == "asked_again"
     assert not any("order" in offered for offered in options_of(turn))
-    assert pair["question"] in options_of(turn)
 
 
 def test_the_person_that_is_offered_is_had(talk):
