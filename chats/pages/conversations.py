@@ -146,7 +146,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "title": gettext("Open in inbox"), "link": f"{reverse('admin:desk')}#{chat.pk}",
             "icon": "inbox", "is_primary": True,
         }]  # fmt: skip
-        customers = self.admin_site.get_model_admin(type(chat.customer))
+        customers: Any = self.admin_site.get_model_admin(type(chat.customer))
         if customers.has_edit_permission(request):
             title, name, icon = (
                 (gettext("Unblock"), "unblock", "lock_open") if chat.customer.is_blocked

@@ -103,8 +103,8 @@ def duration(seconds: float | None, *, is_exact: bool = False) -> str:
         whole, rest = gettext("{n} h").format(n=hours), gettext("{n} min").format(n=minutes % 60)
         return f"{whole} {rest}" if minutes % 60 else whole
     if minutes >= 2:
-        whole, rest = gettext("{n} min").format(n=minutes), int(seconds % 60)
-        return f"{whole} {gettext('{n} s').format(n=rest)}" if is_exact and rest else whole
+        whole, left = gettext("{n} min").format(n=minutes), int(seconds % 60)
+        return f"{whole} {gettext('{n} s').format(n=left)}" if is_exact and left else whole
     return gettext("{n} s").format(n=int(seconds))
 
 
