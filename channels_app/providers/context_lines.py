@@ -59,7 +59,7 @@ def shown_value(value: Any) -> str:
 
 
 def of_referral(referral: Any) -> list[Line]:
-    """Lines about what led the customer here: a product, an advertisement or a link."""
+    """Lines about what led the customer here: a product, an advertisement, a post or a link."""
     data = as_dict(referral)
     product = as_dict(data.get("product"))
     found = list[Line]()
@@ -74,7 +74,8 @@ def of_referral(referral: Any) -> list[Line]:
     if is_ad:
         found.append(line("advertisement", title or as_text(data.get("ad_id")), url=url))
     elif not found and (shown := title or as_text(data.get("ref"))):
-        found.append(line("link", shown, url=url))
+        is_post = as_text(data.get("source_type")) == "post"
+        found.append(line("post_link" if is_post else "link", shown, url=url))
     return found
 
 

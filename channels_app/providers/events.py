@@ -78,6 +78,8 @@ class MessageIn(FromCustomer):
     message_id: str | None
     content: Content
     reply_to: str | None = None
+    # The words of the message that it replies to, if the callback contains them.
+    quoted: str = ""
     # Empty if the callback does not contain it.
     customer_name: str = ""
     # For example a button's payload, or the advertisement that led the customer here.

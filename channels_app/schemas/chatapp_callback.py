@@ -52,6 +52,7 @@ class ChatappMedia(Tolerant):
     mime_type: str | None = Field(None, description="The MIME type that the sender's device gave.")
     caption: str | None = Field(None, description="The caption.")
     filename: str | None = Field(None, description="The file name of a document.")
+    voice: bool | None = Field(None, description="Whether a recording is a voice message.")
 
 
 class ChatappLocation(Tolerant):
@@ -77,6 +78,9 @@ class ChatappContext(Tolerant):
         None, description="The provider's id of the message that it replies to."
     )
     forwarded: bool | None = Field(None, description="Whether it was forwarded.")
+    frequently_forwarded: bool | None = Field(
+        None, description="Whether it was forwarded many times."
+    )
     referred_product: dict[str, Any] | None = Field(
         None, description="The product of the catalog that the customer asks about."
     )
@@ -188,6 +192,9 @@ class ChatappCall(Tolerant):
     event: str | None = Field(None, description="`connect` or `terminate`.")
     direction: str | None = Field(None, description="`USER_INITIATED` or `BUSINESS_INITIATED`.")
     status: str | None = Field(None, description="`COMPLETED` or `FAILED`, when the call ends.")
+    duration: Number | None = Field(
+        None, description="How many seconds an answered call took, when it ends."
+    )
     timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
 
 

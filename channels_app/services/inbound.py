@@ -216,7 +216,7 @@ def _store_message(
     """
     content, metadata = _resolve_choice(chat, item)
     quoted = _find_message(identity, item.reply_to)
-    lines = [*_quote(quoted, metadata), *content.lines]
+    lines = [*_quote(quoted, item, metadata), *content.lines]
     text, no_words = _message_text(content, lines)
     window = PROVIDERS[connection.channel].reply_window
     window_ends_at = _past(item.at) + window if window else None
@@ -291,11 +291,18 @@ def _message_text(content: events.Content, lines: Sequence[Line]) -> tuple[str, 
     return content.text, {}
 
 
-def _quote(quoted: Message | None, metadata: dict[str, Any]) -> list[Line]:
-    """A line that quotes the message that the customer replies to. A tapped option needs none."""
-    if quoted is None or not quoted.text or metadata.get("payload"):
+def _quote(quoted: Message | None, item: events.MessageIn, metadata: dict[str, Any]) -> list[Line]:
+    """A line that quotes the message that the customer replies to, or that says that it is not
+    here, unless another line says what the message is. A tapped option needs none."""
+    if not item.reply_to or metadata.get("payload"):
         return []
-    return [context_lines.line("quote", markdown_to_text.convert(quoted.text)[:_MAX_QUOTE_CHARS])]
+    words = markdown_to_text.convert(quoted.text) if quoted else item.quoted
+    if words:
+        return [context_lines.line("quote", words[:_MAX_QUOTE_CHARS])]
+    content = item.content
+    is_said = bool(content.text or content.files or content.place)
+    is_missing = quoted is None and is_said and not content.lines
+    return [context_lines.line("missing_quote")] if is_missing else []
 
 
 def _resolve_choice(

@@ -84,7 +84,7 @@ _CODE_LABELS = {
     "overtaken": gettext_noop("No longer needed"),
     "held": gettext_noop("On hold"),
     "published": gettext_noop("Published"),
-    "answered_elsewhere": gettext_noop("Answered in the channel's app"),
+    "answered_elsewhere": gettext_noop("Continued outside this inbox"),
 } | ACTIONS
 
 

@@ -29,7 +29,7 @@ def text(words):
     return {"type": "text", "text": words}
 
 
-@pytest.mark.parametrize("kind", ["quote", "product", "post"])
+@pytest.mark.parametrize("kind", ["quote", "product", "post", "reel"])
 def test_a_question_is_asked_with_what_it_is_about(chat, kind):
     asked = decision(chat, text("Is it in stock?"), lines=[{"kind": kind, "text": "Chair 1"}])
     assert asked == AskEngine("Is it in stock? (Chair 1)")
@@ -40,19 +40,21 @@ def test_a_greeting_about_something_stays_a_greeting(chat):
     assert asked.receipt.kind == "greeting"
 
 
-@pytest.mark.parametrize("kind", ["advertisement", "link", "story_reply"])
+@pytest.mark.parametrize(
+    "kind", ["advertisement", "link", "post_link", "story_reply", "forwarded_often"]
+)
 def test_what_led_a_customer_here_is_no_part_of_the_question(chat, kind):
     asked = decision(chat, text("Is it in stock?"), lines=[{"kind": kind, "text": "Spring"}])
     assert asked == AskEngine("Is it in stock?")
 
 
-@pytest.mark.parametrize("kind", ["order", "contact", "answer"])
+@pytest.mark.parametrize("kind", ["order", "contact", "answer", "form", "own_number"])
 def test_an_order_is_for_people_whatever_stands_beside_it(chat, kind):
     handed = decision(chat, text("Please wrap it"), lines=[{"kind": kind, "text": "2 × A"}])
     assert handed == HandOver("unreadable")
 
 
-@pytest.mark.parametrize("kind", ["story_mention", "missed_call", "call", "call_allowed"])
+@pytest.mark.parametrize("kind", ["story_mention", "missed_call", "call", "answered_call"])
 def test_nobody_expects_an_answer_to_a_call(chat, kind):
     assert decision(chat, text("Said"), lines=[{"kind": kind}], no_words=True) == NoReply()
 

@@ -26,6 +26,10 @@ _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 # The fields of an interactive message that contain what the customer chose.
 _REPLIES = ("button_reply", "list_reply", "nfm_reply", "call_permission_reply")
+# What agents read of types that chats cannot show; some say nothing.
+_NAMES = dict.fromkeys(("unsupported", "unknown", "text", "order"), "") | {
+    "contacts": "contact", "poll_creation": "poll",
+}  # fmt: skip
 _MAX_ID = 300
 _NUMBER = ("phone_number_id", "display_phone_number")
 # Account events that need a person's attention, and what to tell the person.
@@ -114,7 +118,7 @@ def _trouble(
     is_reinstated = "REINSTATE" in (ban if isinstance(ban, list) else [ban])
     return events.AccountTrouble(
         account_id=named or business_id, at=sent_at or timezone.now(),
-        reason=f"{_TROUBLE.get(event, '')} ({event})",
+        reason=_TROUBLE.get(event, ""),
         is_over=event in _RECOVERY_EVENTS or is_reinstated,
         key=key_of("account", event, sent_at or repr(change)),
     )  # fmt: skip
@@ -230,7 +234,7 @@ def _phone(common: dict[str, Any]) -> str:
 def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
     """The message's `metadata` in the API: what the provider sent besides the content."""
     metadata: dict[str, Any] = {"referral": message.referral}
-    if message.context and message.context.forwarded:
+    if message.context and (message.context.forwarded or message.context.frequently_forwarded):
         metadata["forwarded"] = True
     if message.type == "interactive" and message.interactive:
         reply = as_dict(_reply(message.interactive))
@@ -243,11 +247,16 @@ def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
 
 
 def _context(message: hook.ChatappMessage) -> list[Line]:
-    """Lines about what led the customer here, and about the product that they ask about."""
+    """Lines about what led the customer here, about the product that they ask about, and whether
+    the message is forwarded."""
     context = context_lines.of_referral(message.referral)
     product = (message.context and message.context.referred_product) or {}
     if number := as_text(product.get("product_retailer_id")):
         context.append(context_lines.line("product", number))
+    if message.context and message.context.frequently_forwarded:
+        context.append(context_lines.line("forwarded_often"))
+    elif message.context and message.context.forwarded:
+        context.append(context_lines.line("forwarded"))
     return context
 
 
@@ -265,15 +274,16 @@ def _content(message: hook.ChatappMessage) -> events.Content | None:
     if message.type in {"interactive", "button"}:
         return events.Content(lines=[context_lines.line("tapped")])
     kind = as_text((message.unsupported or {}).get("type")) or message.type
-    unnamed = {"unsupported", "unknown", "text", "contacts", "order"}
-    shown = "" if kind in unnamed else kind.replace("_", " ")
+    shown = _NAMES.get(kind, kind.replace("_", " "))
     return events.Content(lines=[context_lines.line("unsupported", shown)])
 
 
 def _read_content(message: hook.ChatappMessage) -> events.Content:
     if message.type in _FILES and (file := getattr(message, message.type)):
         kind = _FILES[message.type]
-        shown = events.InboundFile(kind, media_id=file.id or "", file_name=file.filename or "")
+        unnamed = "voice message" if file.voice else "sticker" if message.type == "sticker" else ""
+        name = file.filename or unnamed
+        shown = events.InboundFile(kind, media_id=file.id or "", file_name=name)
         return events.Content(text=file.caption or "", files=[shown])
     if message.type == "location" and (at := message.location):
         names = ", ".join(filter(None, [at.name, at.address]))
@@ -308,10 +318,7 @@ def _choice_content(interactive: dict[str, Any]) -> events.Content:
         return events.Content(text=as_text(reply))
     if "response_json" in reply:
         answers = context_lines.of_form(reply["response_json"])
-        # If the answers are unreadable: the text that the provider shows in the thread.
-        return events.Content(
-            lines=answers or [context_lines.line("answer", as_text(reply.get("body")))]
-        )
+        return events.Content(lines=answers or [context_lines.line("form")])
     if "response" in reply:  # a permission to call
         is_allowed = as_text(reply.get("response")) == "accept"
         return events.Content(
@@ -377,7 +384,13 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     is_incoming = call.direction != "BUSINESS_INITIATED" and call.sender != origin.own_number
     if call.event not in {"connect", "terminate"} or not is_incoming or not call.sender:
         return origin.left_out(raw, f"call.{call.event}")
-    was_missed = call.event == "terminate" and (call.status or "").upper() != "COMPLETED"
+    has_ended = call.event == "terminate"
+    was_missed = has_ended and (call.status or "").upper() != "COMPLETED"
+    seconds = int(call.duration or 0) if has_ended and not was_missed else 0
+    line = context_lines.line("missed_call" if was_missed else "call")
+    if seconds:
+        minutes, rest = divmod(seconds, 60)
+        line = context_lines.line("answered_call", f"{minutes} min {rest} s")
     contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
     user_id = call.from_user_id or (contact and contact.user_id) or call.sender
     number = call.sender if call.sender != user_id else ""
@@ -385,9 +398,9 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     return events.MessageIn(
         **common, account_id=origin.account_id,
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
-        # The end of an answered call has the key of its beginning, so it is ignored as a duplicate.
-        key=key_of("call", call.id, was_missed), message_id=None,
-        content=events.Content(lines=[context_lines.line("missed_call" if was_missed else "call")]),
+        # An end without a duration has the key of the beginning, so it is ignored as a duplicate.
+        key=key_of("call", call.id, was_missed, *([seconds] if seconds else [])), message_id=None,
+        content=events.Content(lines=[line]),
         customer_name=(contact and contact.profile and contact.profile.name) or "",
         phone=_phone(common),
     )  # fmt: skip

@@ -19,18 +19,22 @@ from channels_app.providers.callback_parsing import key_of, moment, place_of, un
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.schemas import graph_callback as hook
 from chatplatform import crypto
-from chats.services.core.channel_context import Line
+from chats.services.core.channel_context import Kind, Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "audio": "audio", "video": "video", "file": "file",
 }  # fmt: skip
 # Matches a payload that is a code instead of words, such as JSON or GET_STARTED.
 _CODE = re.compile(r"^\s*[\[{<]|^\S*[_=:|/]\S*$")
-# The types of attachments that share a post, and what each is called if it has no title.
-_POSTS = {
-    "share": "", "post": "", "media": "", "ig_post": "", "reel": "reel", "ig_reel": "reel",
-    "story": "story", "ig_story": "story",
+# Matches a code whose words can be shown, such as GET_STARTED.
+_WORDY_CODE = re.compile(r"[A-Z]+(_[A-Z]+)*")
+# The types of attachments that share a post, and the kind of each one's line.
+_POSTS: dict[str, Kind] = {
+    "share": "post", "post": "post", "media": "post", "ig_post": "post", "reel": "reel",
+    "ig_reel": "reel", "story": "story", "ig_story": "story",
 }  # fmt: skip
+# What agents read of attachments that chats cannot show; "fallback" says nothing.
+_NAMES = {"fallback": "", "ephemeral": "disappearing photo or video"}
 _THUMBS_UP = {"369239263222822", "369239343222814", "369239383222810"}
 _PARTS = (
     "message", "postback", "reaction", "delivery", "read", "message_edit", "messaging_feedback",
@@ -200,7 +204,8 @@ def _content(message: hook.HookMessage) -> events.Content:
             sticker = as_text(payload.get("sticker_id"))
             # The provider may send a sticker twice: as an image and as a sticker.
             if not sticker or sticker not in stickers:
-                files.append(events.InboundFile(_FILES[kind], url=url))
+                name = "sticker" if sticker else ""
+                files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
             stickers.add(sticker)
         elif kind == "story_mention":
             about.append(context_lines.line("story_mention"))
@@ -208,11 +213,11 @@ def _content(message: hook.HookMessage) -> events.Content:
         elif kind == "template":
             about += _of_template(payload, words)
         elif kind in _POSTS:
-            about.append(context_lines.line("post", title or _POSTS[kind], url=url))
+            about.append(context_lines.line(_POSTS[kind], title, url=url))
         elif url or title:
             words += [line for line in (title, url) if line]
         else:
-            name = kind.removeprefix("fallback").replace("_", " ")  # which says nothing
+            name = _NAMES.get(kind, kind.replace("_", " "))
             about.append(context_lines.line("unsupported", name))
     if message.is_unsupported:
         about.append(context_lines.line("unsupported"))
@@ -246,9 +251,10 @@ def _postback(
     text = postback.title or ("" if _CODE.search(payload) else payload)
     about = context_lines.of_referral(postback.referral)
     if not text:
-        about.append(
-            context_lines.line("tapped", "" if payload.startswith(("{", "[")) else payload)
-        )
+        shown = "" if payload.startswith(("{", "[")) else payload
+        if _WORDY_CODE.fullmatch(payload):
+            shown = payload.replace("_", " ").capitalize()
+        about.append(context_lines.line("tapped", shown))
     metadata = {"payload": postback.payload, "referral": postback.referral}
     of_mid = ("message", postback.mid)
     of_tap = ("postback", common["user_id"], when, postback.payload)
@@ -282,7 +288,8 @@ def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | Non
     text = f"The provider reports: {action or 'a broken rule'}."
     return events.AccountTrouble(
         account_id=account_id, at=at or timezone.now(), is_over=action == "unblock",
-        reason=f"{text} {reason}".strip(), key=key_of("policy", action, at or repr(raw)),
+        reason=f"{text} “{reason}”" if reason else text,
+        key=key_of("policy", action, at or repr(raw)),
     )  # fmt: skip
 
 

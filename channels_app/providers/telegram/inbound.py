@@ -1,6 +1,7 @@
 """Translate a bot's updates into events."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -17,6 +18,8 @@ _FILES: dict[str, Any] = {
     "video_note": "video", "voice": "audio", "audio": "audio", "sticker": "image",
     "document": "file",
 }  # fmt: skip
+# What files are called that have no name.
+_FILE_NAMES = {"voice": "voice message", "video_note": "video message", "sticker": "sticker"}
 # Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed",
@@ -67,13 +70,13 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
         # A link to the bot may carry a value.
         content = events.Content(text=command, lines=[context_lines.line("link", value)])
         metadata = {"referral": {"ref": value[:200]}}
-    card = as_dict(body.get("contact"))
-    is_own = as_text(card.get("user_id")) == common["user_id"]
+    original = as_dict(body.get("reply_to_message"))
     of_content = (common["user_id"], as_text(body.get("date")), content.text)
     return events.MessageIn(
-        **common, message_id=message_id or None, content=content, metadata=metadata,
-        phone=as_text(card.get("phone_number"))[:40] if is_own else "",
-        reply_to=whole_id(as_dict(body.get("reply_to_message")), common["user_id"]) or None,
+        **common, message_id=message_id or None, metadata=metadata,
+        content=replace(content, lines=[*_forwarded(body), *content.lines]),
+        phone=_own_number(body)[:40], quoted=_words(original),
+        reply_to=whole_id(original, common["user_id"]) or None,
         customer_name=_name(as_dict(body.get("from"))),
         key=key_of("message", *([message_id] if message_id else of_content)),
     )  # fmt: skip
@@ -124,18 +127,52 @@ def _content(body: Fields) -> events.Content:
     names = context_lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
     place = place_of(at.get("latitude"), at.get("longitude"), names)
     words = _words(body) or ("" if place else names)
-    about = _cards(body) + context_lines.of_form(as_dict(body.get("web_app_data")).get("data"))
+    about = [
+        *_cards(body), *_poll(as_dict(body.get("poll"))),
+        *context_lines.of_form(as_dict(body.get("web_app_data")).get("data")),
+    ]  # fmt: skip
     file = _file(body)
-    emoji = as_dict(body.get("dice")) or ({} if file else as_dict(body.get("sticker")))
+    dice = as_dict(body.get("dice"))
+    emoji = dice or ({} if file else as_dict(body.get("sticker")))
+    shown = " ".join(filter(None, [as_text(emoji.get("emoji")), as_text(dice.get("value"))]))
     return events.Content(
-        text=words or as_text(emoji.get("emoji")), files=[file] if file else [],
+        text=words or shown, files=[file] if file else [],
         place=place, lines=about,
     )  # fmt: skip
+
+
+def _forwarded(body: Fields) -> list[Line]:
+    """A line with the author of a forwarded message."""
+    origin = as_dict(body.get("forward_origin"))
+    if not origin:
+        return []
+    chat = as_dict(origin.get("sender_chat")) or as_dict(origin.get("chat"))
+    name = _name(as_dict(origin.get("sender_user"))) or context_lines.first_text(
+        origin.get("sender_user_name"), chat.get("title")
+    )
+    return [context_lines.line("forwarded_from" if name else "forwarded", name)]
+
+
+def _poll(poll: Fields) -> list[Line]:
+    """A line with the question of a poll and its options."""
+    options = [as_text(option.get("text")) for option in dicts_in(poll.get("options"))]
+    words = " ".join(filter(None, [as_text(poll.get("question")), context_lines.joined(options)]))
+    return [context_lines.line("poll", words)] if words else []
+
+
+def _own_number(body: Fields) -> str:
+    """The customer's own phone number, if the message is their own contact card."""
+    card, sender = as_dict(body.get("contact")), as_dict(body.get("from"))
+    user_id = as_text(card.get("user_id"))
+    is_own = bool(user_id) and user_id == as_text(sender.get("id"))
+    return as_text(card.get("phone_number")) if is_own else ""
 
 
 def _cards(body: Fields) -> list[Line]:
     """A line for each contact, user and chat that the customer shared."""
     contact, chat = (as_dict(body.get(name)) for name in ("contact", "chat_shared"))
+    if number := _own_number(body):
+        return [context_lines.line("own_number", number)]
     lines = list[Line]()
     for card in (contact, *dicts_in(as_dict(body.get("users_shared")).get("users")), chat):
         # Users and chats have no number. Their names are left out unless the bot asked for them.
@@ -159,7 +196,8 @@ def _file(body: Fields) -> events.InboundFile | None:
     file_id, mime_type = as_text(file.get("file_id"))[:300], as_text(file.get("mime_type"))
     if kind == "file" and mime_type.startswith(("image/", "audio/", "video/")):
         kind = mime_type.partition("/")[0]
-    found = events.InboundFile(kind, "", file_id, as_text(file.get("file_name"))[:200])
+    file_name = as_text(file.get("file_name")) or _FILE_NAMES.get(name, "")
+    found = events.InboundFile(kind, "", file_id, file_name[:200])
     return found if file_id else None
 
 

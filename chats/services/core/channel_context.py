@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
 Kind = Literal[
-    "quote", "product", "post", "advertisement", "link", "story_reply", "story_mention",
-    "answer", "order", "contact", "call", "missed_call", "call_allowed", "call_refused",
-    "tapped", "unsupported",
+    "quote", "missing_quote", "product", "post", "reel", "story", "forwarded", "forwarded_from",
+    "forwarded_often", "advertisement", "link", "post_link", "story_reply", "story_mention",
+    "answer", "form", "order", "contact", "own_number", "poll", "call", "answered_call",
+    "missed_call", "call_allowed", "call_refused", "tapped", "unsupported",
 ]  # fmt: skip
 
 
@@ -25,30 +26,42 @@ class Line(TypedDict, total=False):
 # The English text of a line of each kind.
 _TEXTS: dict[str, str] = {
     "quote": "Replying to: {text}",
+    "missing_quote": "Replying to a message that isn't here",
     "product": "About: {text}",
     "post": "Shared a post: {text}",
+    "reel": "Shared a reel: {text}",
+    "story": "Shared a story: {text}",
+    "forwarded": "Forwarded",
+    "forwarded_from": "Forwarded from {text}",
+    "forwarded_often": "Forwarded many times",
     "advertisement": "Came from an ad: {text}",
     "link": "Came from a link: {text}",
+    "post_link": "Came from a post: {text}",
     "story_reply": "Replied to your story",
     "story_mention": "Mentioned you in their story",
     "answer": "{text}",
+    "form": "Submitted a form",
     "order": "Order: {text}",
     "contact": "Contact: {text}",
+    "own_number": "Shared their own phone number: {text}",
+    "poll": "Poll: {text}",
     "call": "Called you",
+    "answered_call": "Answered call: {text}",
     "missed_call": "Missed call",
-    "call_allowed": "Allowed calls from you",
-    "call_refused": "Declined calls from you",
+    "call_allowed": "Allows you to call",
+    "call_refused": "Doesn't allow you to call",
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
 }
 # Kinds of lines that say what a question is about. The bot gets them with the question.
-_ABOUT = {"quote", "product", "post"}
+_ABOUT = {"quote", "product", "post", "reel", "story"}
 # Kinds of lines to which no customer expects an answer.
 _NO_REPLY_NEEDED = {
-    "story_mention", "call", "missed_call", "call_allowed", "call_refused", "advertisement", "link",
+    "story_mention", "call", "answered_call", "missed_call", "call_allowed", "call_refused",
+    "advertisement", "link", "post_link",
 }  # fmt: skip
 # Kinds of lines that only a person can deal with, whatever the message's text says.
-_NEEDS_PERSON = {"answer", "order", "contact"}
+_NEEDS_PERSON = {"answer", "form", "order", "contact", "own_number"}
 
 
 def to_text(lines: Sequence[Mapping[str, Any]]) -> str:

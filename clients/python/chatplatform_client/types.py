@@ -607,6 +607,7 @@ ChatappCall = TypedDict("ChatappCall", {
     "event": "NotRequired[str | None]",
     "direction": "NotRequired[str | None]",
     "status": "NotRequired[str | None]",
+    "duration": "NotRequired[int | None]",
     "timestamp": "NotRequired[int | None]",
 })
 
@@ -647,6 +648,7 @@ class ChatappContact(TypedDict):
 class ChatappContext(TypedDict):
     id: NotRequired[str | None]
     forwarded: NotRequired[bool | None]
+    frequently_forwarded: NotRequired[bool | None]
     referred_product: NotRequired[dict[str, Any] | None]
 
 
@@ -668,6 +670,7 @@ class ChatappMedia(TypedDict):
     mime_type: NotRequired[str | None]
     caption: NotRequired[str | None]
     filename: NotRequired[str | None]
+    voice: NotRequired[bool | None]
 
 
 ChatappMessage = TypedDict("ChatappMessage", {

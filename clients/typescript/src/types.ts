@@ -118,7 +118,7 @@ export type ChatSummary = { "chat_id": string; "summary": string; "language": st
 
 export type ChatTurn = { "message": Message; "reply": Message | null; "status": "answered" | "asked_again" | "pending" | "handed_off" | "not_expected"; "handoff_reason": string | null; };
 
-export type ChatappCall = { "id": string; "from"?: string | null; "from_user_id"?: string | null; "event"?: string | null; "direction"?: string | null; "status"?: string | null; "timestamp"?: number | null; };
+export type ChatappCall = { "id": string; "from"?: string | null; "from_user_id"?: string | null; "event"?: string | null; "direction"?: string | null; "status"?: string | null; "duration"?: number | null; "timestamp"?: number | null; };
 
 export type ChatappChange = { "field"?: string | null; "value"?: ChatappChangeValue | null; };
 
@@ -130,13 +130,13 @@ export type ChatappConnectPhoneDto = { "phone_number_id": string; "pin"?: string
 
 export type ChatappContact = { "profile"?: ChatappProfile | null; "wa_id"?: string | null; "user_id"?: string | null; };
 
-export type ChatappContext = { "id"?: string | null; "forwarded"?: boolean | null; "referred_product"?: Record<string, unknown> | null; };
+export type ChatappContext = { "id"?: string | null; "forwarded"?: boolean | null; "frequently_forwarded"?: boolean | null; "referred_product"?: Record<string, unknown> | null; };
 
 export type ChatappEntry = { "id"?: string | null; "time"?: number | null; "changes"?: Array<ChatappChange>; };
 
 export type ChatappLocation = { "latitude"?: number | null; "longitude"?: number | null; "name"?: string | null; "address"?: string | null; };
 
-export type ChatappMedia = { "id"?: string | null; "mime_type"?: string | null; "caption"?: string | null; "filename"?: string | null; };
+export type ChatappMedia = { "id"?: string | null; "mime_type"?: string | null; "caption"?: string | null; "filename"?: string | null; "voice"?: boolean | null; };
 
 export type ChatappMessage = { "from"?: string | null; "from_user_id"?: string | null; "to"?: string | null; "to_user_id"?: string | null; "id"?: string | null; "timestamp"?: string | null; "type"?: string; "text"?: ChatappText | null; "image"?: ChatappMedia | null; "video"?: ChatappMedia | null; "audio"?: ChatappMedia | null; "document"?: ChatappMedia | null; "sticker"?: ChatappMedia | null; "location"?: ChatappLocation | null; "contacts"?: Array<Record<string, unknown>> | null; "interactive"?: Record<string, unknown> | null; "button"?: Record<string, unknown> | null; "reaction"?: ChatappReaction | null; "edit"?: ChatappTarget | null; "revoke"?: ChatappTarget | null; "order"?: Record<string, unknown> | null; "system"?: Record<string, unknown> | null; "context"?: ChatappContext | null; "referral"?: Record<string, unknown> | null; "group_id"?: string | null; "unsupported"?: Record<string, unknown> | null; };
 
