@@ -232,9 +232,10 @@ def test_a_file_goes_with_the_token_to_the_files_host_alone(chatapp, quiet, sett
         ("template_button", {"title": "Yes", "payload": "P1"}, "Yes", {"payload": "P1"}),
         ("contacts", {"name": "Lan Pham"}, "Contact: Lan Pham, +84 90 999 9999", None),
         ("order", {}, "Order: 3 × p1 (30 VND)", None),
-        ("text", {"text": "Look", "forwarded": True}, "Look", {"forwarded": True}),
+        ("text", {"text": "Look", "forwarded": True}, "Look",
+         {"forwarded": True, "lines": [{"kind": "forwarded"}]}),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_plain_text_becomes_words(chatapp, quiet, kind, values, text, metadata):
     stored = came(chatapp, kind, **values)
     assert stored.text == text
@@ -309,12 +310,14 @@ def test_whom_the_telephones_app_wrote_to_first_has_a_name_after_writing(nobody,
     assert ben.get(f"/ai/chat/{chat.pk}").json()["customer"]["name"] == "An Tran"
 
 
-@pytest.mark.parametrize("event", ["ACCOUNT_RESTRICTION", "DISABLED_UPDATE"])
-def test_trouble_of_the_business_account_marks_its_numbers(chatapp, quiet, number, event):
+@pytest.mark.parametrize(
+    ("event", "word"), [("ACCOUNT_RESTRICTION", "restricted"), ("DISABLED_UPDATE", "disabled")]
+)
+def test_trouble_of_the_business_account_marks_its_numbers(chatapp, quiet, number, event, word):
     chatapp.act("account_update", event=event)
     run_jobs()
     number.refresh_from_db()
-    assert (number.status, event in number.last_error) == ("error", True)
+    assert (number.status, word in number.last_error) == ("error", True)
     assert not InboundItem.objects.exclude(outcome=Outcome.PROCESSED).exists()
 
 
