@@ -37,7 +37,7 @@ _FUNCTIONS = {
     "gettext": None, "gettext_lazy": None, "gettext_noop": None,
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
     "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2), "ExtractError": (2,),
-    "left_out": None,
+    "warning_line": None,
 }  # fmt: skip
 _SKIPPED_FOLDERS = {"static", "tests", "translations"}
 _APPS = ("desk", "widget")

@@ -155,7 +155,7 @@ class EventAdmin(TenantAdmin):
         """A link to the conversation, with the customer's name if the event has it."""
         if row.conversation_id is None:
             return "–"
-        name = ((row.data.get("chat") or {}).get("customer") or {}).get("name")
+        name = ((row.data.get("conversation") or {}).get("customer") or {}).get("name")
         page = "admin:chats_conversation_change"
         return link(page, row.conversation_id, name or gettext("Conversation"))
 

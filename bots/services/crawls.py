@@ -50,8 +50,8 @@ MESSAGES = {
     "connection_failed": gettext_noop("The site couldn't be reached."),
     "malformed": gettext_noop("The page couldn't be read."),
     "empty": gettext_noop("The page has no text."),
-    "bot_limit": gettext_noop("The bot already has as many web pages as it may have")
-    + f": {MAX_PAGES_OF_BOT}.",
+    "bot_limit": gettext_noop("The bot has reached its limit of web pages")
+    + f": {MAX_PAGES_OF_BOT:,}.",
     "no_page_trained": gettext_noop(
         "None of the pages could be used. See the reason for each page."
     ),

@@ -51,7 +51,7 @@ class ProviderError(ApiError):
         "provider_message": (str, "The provider's message."),
     }
     # Used if there is neither advice nor a message.
-    detail: ClassVar[str] = f"{_REJECTED}."
+    detail: ClassVar[str] = _REJECTED
 
     def __init__(
         self,

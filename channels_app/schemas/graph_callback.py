@@ -207,7 +207,7 @@ class Messaging(Tolerant):
         None, description="A thumb on a message of the platform."
     )
     take_thread_control: dict[str, Any] | None = Field(
-        None, description="Another app took the thread from the platform's."
+        None, description="Another app took the thread from the platform's app."
     )
     pass_thread_control: dict[str, Any] | None = Field(
         None, description="An app passed the thread to another, perhaps to the platform's."

@@ -76,7 +76,7 @@ class LocalappCallbackViewSet(CallbackViewSet):
 
         Redirects the browser to the `redirect_uri` with which the consent was begun. Its query then
         has `channel`, `bot_id`, `status`, and `account_id`, or `error` and `error_description`. 400
-        `invalid_state` if the state is not the platform's, was used, or has expired.
+        `invalid_state` if the state was not issued by the platform, was used, or has expired.
         """
         provider = PROVIDERS[self.channel]
         url = connections.end_consent(

@@ -102,9 +102,7 @@ class QuestionGroupAdmin(TenantAdmin):
     def next_step(self, row: QuestionGroup) -> SafeString | str:
         if row.status != GroupStatus.OPEN:
             return ""
-        is_missed = self._misses_wording(row)
-        text = gettext("Add this wording") if is_missed else gettext("Write answer")
-        return link("admin:chats_questiongroup_add_answer", row.pk, text)
+        return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write answer"))
 
     @column(gettext_lazy("What the bot says now"))
     def shown_answer(self, row: QuestionGroup) -> str:
@@ -167,7 +165,8 @@ class QuestionGroupAdmin(TenantAdmin):
     def _initial(self, group: QuestionGroup) -> dict[str, Any]:
         """The values that the form begins with: the question or, if the bot answers it from a
         written answer and misses another wording of it, that wording and the same answer."""
-        source = group.sources[0] if self._misses_wording(group) else ""
+        is_missed = group.status == GroupStatus.OPEN and group.answer and group.sources
+        source = group.sources[0] if is_missed else ""
         found = written_answers.existing(group.bot, source) if source else None
         if found is None:
             return {"question": self.shown_question(group)}
@@ -176,11 +175,6 @@ class QuestionGroupAdmin(TenantAdmin):
         return written_answers.initial(group.bot, source) | {
             "question": written_answers.one_line(wording), "edits": None,
         }  # fmt: skip
-
-    @staticmethod
-    def _misses_wording(group: QuestionGroup) -> bool:
-        """Whether the bot once had an answer, but did not find it for a later question."""
-        return bool(group.status == GroupStatus.OPEN and group.answer and group.sources)
 
     @button(gettext_lazy("Ask again"), url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -42,7 +42,7 @@ def initial(bot: Bot, question: str) -> dict[str, Any]:
         return {"question": asked}
     return {
         "question": found.title, "answer": found.content, "edits": found.pk,
-        "valid_until": last_day(found.valid_to, bot),
+        "valid_until": last_day(found.drafted().valid_to, bot),
     }  # fmt: skip
 
 

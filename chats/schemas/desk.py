@@ -117,7 +117,7 @@ class ChatSnoozeDto(Schema):
 
     until: Moment = Field(
         description="When the conversation reopens: in the future, at most 366 days ahead. A"
-        " message of the customer or an agent reopens it sooner."
+        " message from the customer or an agent reopens it sooner."
     )
 
 

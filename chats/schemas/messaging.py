@@ -27,7 +27,7 @@ class ConversationRequest(Schema):
     )
     responsible: Identity | None = Field(
         None,
-        description="Who should answer. An agent of your team, given by user id or email"
+        description="Who should answer. An agent on your team, given by user id or email"
         " address, gets the conversation; anyone else is only stored.",
     )
     provider: Text = Field(

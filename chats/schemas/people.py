@@ -130,8 +130,8 @@ class ConversationCustomer(CustomerInfo):
     provider_user_id: str | None = Field(
         None,
         description="The customer's id at the messaging channel's provider: the `recipient_id` of"
-        " *Post Chatapp Messages* and its like. Null on other channels, and if the id belongs to"
-        " someone else now.",
+        " *Post Chatapp Messages* and similar operations. Null on other channels, and if the id"
+        " belongs to someone else now.",
     )
 
     @classmethod

@@ -249,7 +249,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_schemas.ChatSnoozeDto) -> Conversation:
-        """Snooze a conversation until a given time; a message of the customer or an agent reopens
+        """Snooze a conversation until a given time; a message from the customer or an agent reopens
         it sooner.
 
         409 `chat_ended` if it has ended, `already_assigned` if another agent has it and you are not

@@ -315,7 +315,7 @@ class ClientConfigDto(Schema):
     ] = Field(
         default_factory=dict,
         max_length=20,
-        description="What messaging providers charge you for a message, as numbers by the category"
+        description="What messaging providers charge you for a message, as numbers by category"
         " that they report (`service`, `utility`, `marketing`, `authentication`), in the currency"
         " of your account there; one price for all providers. They report what they charge for,"
         " but not how much.",

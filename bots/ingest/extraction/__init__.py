@@ -17,7 +17,7 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
-    left_out,
+    warning_line,
 )
 from bots.ingest.extraction.readers import READERS
 from bots.language import detection
@@ -124,7 +124,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file has no text.")
     undecoded = sum(section.text.count("\ufffd") for section in sections)
-    undecoded_line = left_out("Characters that can't be decoded", undecoded)
+    undecoded_line = warning_line("Characters that can't be decoded", undecoded)
     return ExtractedText(
         title=clean(title)[:300].strip() or Path(file_name).stem[:300],
         mime_type=mime_type,

@@ -66,7 +66,7 @@ class ExtractedText:
     warning: str = ""
 
 
-def left_out(what: str, values: int | str) -> str:
+def warning_line(what: str, values: int | str) -> str:
     """A line of a warning: what could not be read, translated when it is shown, and how much or
     which. Empty if there are no values."""
     return f"{what}: {values}." if values else ""
@@ -81,7 +81,8 @@ class ExtractError(Exception):
 
     def __init__(self, code: str, message: str, limit: int | str | None = None) -> None:
         self.code = code
-        self.message = message if limit is None else f"{message}: {limit}."
+        shown = f"{limit:,}" if isinstance(limit, int) else limit
+        self.message = message if limit is None else f"{message}: {shown}."
         super().__init__(self.message)
 
 

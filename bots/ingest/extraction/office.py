@@ -20,10 +20,10 @@ from bots.ingest.extraction.document import (
     check_length,
     headed_row,
     labeled_row,
-    left_out,
     names_below,
     remove_strikethrough,
     table_lines,
+    warning_line,
 )
 
 # These limits are checked in the archive's directory, before anything is unpacked.
@@ -169,7 +169,7 @@ def read_xlsx(path: Path) -> Content:
                             "too_large", "The table has more rows than the limit", MAX_ROWS
                         )
         named = hidden and f"{', '.join(hidden)} ({len(hidden)}/{len(sheets)})"
-        warning = left_out("Hidden sheets, which were left out", named or "")
+        warning = warning_line("Hidden sheets, which were left out", named or "")
         return Content(title_of(archive), sections, warning)
 
 

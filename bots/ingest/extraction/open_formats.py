@@ -16,9 +16,9 @@ from bots.ingest.extraction.document import (
     ExtractError,
     SectionBuilder,
     clean,
-    left_out,
     remove_strikethrough,
     table_lines,
+    warning_line,
 )
 from bots.ingest.extraction.office import attribute, name_of
 
@@ -199,7 +199,7 @@ def read_mail(path: Path) -> Content:
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())
-    warning = left_out("Attachments, which were left out", attached)
+    warning = warning_line("Attachments, which were left out", attached)
     title = " ".join(str(mail["subject"] or "").split())
     if body is None:
         return Content(title, [], warning)

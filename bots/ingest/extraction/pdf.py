@@ -24,8 +24,8 @@ from bots.ingest.extraction.document import (
     Section,
     check_length,
     clean,
-    left_out,
     remove_strikethrough,
+    warning_line,
 )
 from bots.ingest.extraction.missing_spaces import is_glued, language_of
 from bots.ingest.extraction.pdf_layout import MIN_HEADING_RATIO, SAME_LINE, Line
@@ -123,18 +123,18 @@ def _readable(
         return f"{_page_list(found)} ({len(found)}/{len(pages)})" if found else ""
 
     warnings = (
-        left_out("Pages that are damaged and couldn't be read in full", named(damaged)),
-        left_out(
+        warning_line("Pages that are damaged and couldn't be read in full", named(damaged)),
+        warning_line(
             "Pages without text, which may be scanned or damaged", named(empty.difference(damaged))
         ),
-        left_out(
+        warning_line(
             "Scanned pages, read by character recognition, which makes mistakes", named(scans)
         ),
-        left_out(
+        warning_line(
             "Pages skipped because their text has no spaces between words",
             named(unspaced.difference(damaged)),
         ),
-        left_out(
+        warning_line(
             "Pages with lines left out because they have no spaces between words",
             named(partly_unspaced),
         ),

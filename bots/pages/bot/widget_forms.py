@@ -27,7 +27,7 @@ _CORNERS = [
 _THEMES = [
     ("False", gettext_lazy("Light")),
     ("True", gettext_lazy("Dark")),
-    ("system", gettext_lazy("As in the visitor's system")),
+    ("system", gettext_lazy("Same as the visitor's system")),
 ]
 _VISITORS = [
     ("all", gettext_lazy("All visitors")),

@@ -381,7 +381,7 @@ class _Run:
     def _is_confirmed(self, values: Mapping[str, Any]) -> bool:
         """Whether the customer has just confirmed this call: the step before it asked, and its
         question names all values of the call."""
-        if self._confirmed is None or self._confirmed != self._at - 1:
+        if self._confirmed != self._at - 1:
             return False
         question = self.waiting.question
         return all(

@@ -266,11 +266,10 @@ export function setTags(ids, names, { isAdded }) {
   });
 }
 
-/** Saves a chat as a text file, with the times of this place. */
+/** Downloads a chat as a text file. */
 export function saveTranscript({ id, chat_code: code }) {
-  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
   return attempt(async () => {
-    const file = await call("GET", `/ai/chat/${id}/transcript.txt`, { query: { timezone }, as: "blob" });
+    const file = await call("GET", `/ai/chat/${id}/transcript.txt`, { as: "blob" });
     const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `${code}.txt` });
     link.click();
     URL.revokeObjectURL(link.href);

@@ -639,7 +639,7 @@ export function createChat({ api, store, memory, stash, language }) {
     }
   }
 
-  /** Remembers a choice of the visitor. */
+  /** Sets values and keeps them for the next visit. */
   function keep(changes) {
     set(changes);
     memory.write(changes);

@@ -32,7 +32,7 @@ export function readable(colour, ground) {
   return inkOn(ground);
 }
 
-/** Sets the bot's colours on the page; `isSystemDark`: as the visitor's system wants it. */
+/** Sets the bot's colours on the page; `isSystemDark`: whether the visitor's system is dark. */
 export function paint({ primary_color: primary, secondary_color: secondary, style }, isSystemDark) {
   const root = document.documentElement;
   const isDark = style.dark_mode === "system" ? isSystemDark : style.dark_mode;

@@ -24,7 +24,7 @@ tells the frame who the visitor is now. */
     }
   };
   const hooks = {};
-  // The frame's own colour scheme is set above, and hides the visitor's from it.
+  // The frame cannot read the visitor's colour scheme, because its own is set above.
   const dark = matchMedia("(prefers-color-scheme:dark)");
   const queue = []; // messages for a frame that does not listen yet
   let isReady, isHidden, isMoved, path, wanted, old, count;

@@ -1133,7 +1133,7 @@ class Client(Core):
     def snooze_chat(
         self, chat_id: int | str, body: types.ChatSnoozeDto, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Snooze a conversation until a given time; a message of the customer or an agent reopens it sooner."""
+        """Snooze a conversation until a given time; a message from the customer or an agent reopens it sooner."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/snooze", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 

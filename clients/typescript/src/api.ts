@@ -643,7 +643,7 @@ export class Client extends Core {
   agentEndChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/agent-end`, { idempotencyKey });
   }
-  /** Snooze a conversation until a given time; a message of the customer or an agent reopens it sooner. */
+  /** Snooze a conversation until a given time; a message from the customer or an agent reopens it sooner. */
   snoozeChat(chat_id: number | string, body: types.ChatSnoozeDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/snooze`, { body, idempotencyKey });
   }
