@@ -145,19 +145,9 @@ class FunctionRunner:
             return self._refuse_arguments(name, arguments_json, str(error))
         return result_of(self.make(function, values))
 
-    def make(
-        self, function: Function, values: dict[str, Any], *, is_confirmed: bool = False
-    ) -> FunctionCall:
-        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded.
-
-        `is_confirmed`: the customer has just said yes to a question that names these arguments, so
-        a call that needs the customer's approval has it.
-        """
-        approved_by = Approval.CUSTOMER if is_confirmed else Approval.NONE
-        needs_approval = function.requires_approval not in {Approval.NONE, approved_by}
-        call = _get_or_create(
-            self._bot, function, values, self._subject, needs_approval=needs_approval
-        )
+    def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
+        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded."""
+        call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)
         if call.status == CallStatus.RUNNING:
@@ -233,17 +223,13 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 
 
 def _get_or_create(
-    bot: Bot,
-    function: Function,
-    values: dict[str, Any],
-    subject: Subject,
-    *,
-    needs_approval: bool,
+    bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
     """The row that an earlier attempt created for this call, or else a new row, which is running or
     waits for approval."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
+    needs_approval = function.requires_approval != Approval.NONE
     try:
         # `jobs.commit` stops a worker that lost its job, since the next worker makes the call.
         with jobs.commit():

@@ -290,28 +290,6 @@ def test_a_yes_to_a_call_in_between_confirms_no_step(customer, ann, bot, tool, s
     assert [request.method for request in tool.requests] == ["POST", "GET"]
 
 
-@pytest.mark.usefixtures("refund_asks")
-@pytest.mark.parametrize(
-    ("question", "lines", "calls"),
-    [
-        ("Refund order {order_id}?", ["Yes"], 1),
-        ("Refund order {order_id}?", ["No", "yes"], 0),
-        # The question does not say what is refunded, so the platform asks.
-        ("Shall I?", ["yes"], 0),
-        ("Refund order {order_id}0?", ["yes", "yes"], 1),
-    ],
-)
-def test_a_step_that_names_the_call_confirms_it(
-    customer, ann, bot, tool, *, question, lines, calls
-):
-    write(ann, bot, f"ask order_id: Which?\nconfirm: {question}\ncall refund\nsay: Refunded.")
-    customer(START, "1234")
-    options = replies()[-1].content[0]["options"]
-    assert [option["value"] for option in options] == ["Yes", "No"]
-    assert customer(*lines).count("Refunded.") == calls
-    assert len(tool.requests) == calls
-
-
 def test_a_phone_number_is_one_of_the_clients_country(customer, ann, bot, client_a):
     client_a.timezone = "Asia/Ho_Chi_Minh"
     client_a.save()

@@ -54,9 +54,9 @@ _LINKS = {"link", "url"}
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
 # Characters that change the reading direction: in a name, they could reverse a subject line.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-# Matches up to four words of letters, which cannot be a link or a sentence of the platform.
-_PLAIN_NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+){0,3}")
-_MAX_PLAIN_NAME = 40
+# Matches up to three words of letters, which cannot be a link and hardly a sentence.
+_PLAIN_NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+){0,2}")
+_MAX_PLAIN_NAME = 30
 _QUOTES = re.compile('[“”„"]')
 # Matches the dots and colons by which mail programs recognize URLs and host names, but not the
 # colon in a time such as 9:05.

@@ -130,20 +130,20 @@ class AdhocQuestion(PeriodQuery):
         default_factory=lambda: list(DEFAULT_METRICS),
         min_length=1,
         max_length=len(METRICS),
-        description="The figures of each group and of the totals; without groups, only of the"
-        " totals; if left out, `chats` and `messages`. `chats`: conversations. `messages`: messages of"
-        " customers, bots and agents, without notes, welcomes and automatic messages. `customers`:"
-        " different customers. `bot_resolved`: conversations that ended without a handover and"
-        " without an answer from a person. `handed_off`: conversations that were ever handed over."
-        " `ended`, `open`: conversations that have ended by now, and the others."
-        " `first_response_…`: seconds from the start to the first answer, by the bot or a person;"
-        " `resolution_…`: seconds from the start to the end, of ended conversations; each as"
-        " median (`p50`), 90th percentile (`p90`) and `mean`. `rating_mean` (in stars),"
-        " `rating_count`: the customers' ratings of whole conversations. `sentiment_…`:"
-        " conversations with this sentiment. `credits_used`: credits charged for the bot's"
-        " replies. `charged_messages`: messages that a messaging provider charges for."
-        " `message_cost`: what these cost by your `message_prices` at that time, in the currency"
-        " of your account at the provider; null without prices.",
+        description="The figures of each group and of the totals; without groups, only of the totals; if"
+        " left out, `chats` and `messages`. `chats`: conversations. `messages`: messages of"
+        " customers, bots and agents, without notes, welcomes and automatic messages."
+        " `customers`: different customers. `bot_resolved`: conversations that ended without a"
+        " handover and without an answer from a person. `handed_off`: conversations that were"
+        " ever handed over. `ended`, `open`: conversations that have ended by now, and the"
+        " others. `first_response_…`: seconds from the start to the first answer, by the bot"
+        " or a person; `resolution_…`: seconds from the start to the end, of ended"
+        " conversations; each as median (`p50`), 90th percentile (`p90`) and `mean`."
+        " `rating_mean` (in stars), `rating_count`: the customers' ratings of whole"
+        " conversations. `sentiment_…`: conversations with this sentiment. `credits_used`:"
+        " credits charged for the bot's replies. `charged_messages`: messages that a messaging"
+        " provider charges for. `message_cost`: what these cost by your `message_prices` at"
+        " that time, in the currency of your account at the provider; null without prices.",
     )
     sort: Text | None = Field(
         None,

@@ -85,7 +85,7 @@ function mark() {
     bar.toggleAttribute("data-changed", isChanged);
     bar.querySelector("p").textContent = isChanged ? bar.dataset.unsaved : "";
     // "Saved." is about the values before these changes.
-    if (isChanged) for (const message of bar.closest("[data-together]").querySelectorAll("[role=status]")) message.remove();
+    if (isChanged) for (const message of bar.closest("[data-together]").querySelectorAll("[data-form-message]")) message.remove();
   }
 }
 

@@ -7,7 +7,6 @@ made again.
 """
 
 import json
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -212,8 +211,6 @@ class _Run:
         self._chat: Conversation = message.conversation
         self._steps = procedure.steps
         self._at = waiting.at
-        # The index of the step that the customer's message confirmed.
-        self._confirmed: int | None = None
         self._known = dict(waiting.values)
         self._calls = dict(waiting.calls)
         self._results = _results_of(waiting.calls)
@@ -244,8 +241,6 @@ class _Run:
         step = self.step
         if step.kind == "ask":
             self._known[step.name] = value
-        else:
-            self._confirmed = self._at
         self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
@@ -359,8 +354,7 @@ class _Run:
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
-            is_confirmed = self._is_confirmed(values)
-            call = self._runner.make(function, values, is_confirmed=is_confirmed)
+            call = self._runner.make(function, values)
         except argument_schemas.WrongArguments as error:
             self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
@@ -377,17 +371,6 @@ class _Run:
         is_handled = next_step is not None and procedures.is_failure(next_step.text, step.name)
         is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
         return None if is_handled and not is_uncertain else self.hand_over("failed")
-
-    def _is_confirmed(self, values: Mapping[str, Any]) -> bool:
-        """Whether the customer has just confirmed this call: the step before it asked, and its
-        question names all values of the call."""
-        if self._confirmed != self._at - 1:
-            return False
-        question = self.waiting.question
-        return all(
-            re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", question)
-            for value in values.values()
-        )
 
     def _wait_for_approval(self, step: Step, call: FunctionCall) -> Decision:
         """Wait for the customer or an agent to approve a call."""

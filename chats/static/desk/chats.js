@@ -272,7 +272,7 @@ export function saveTranscript({ id, chat_code: code }) {
     const file = await call("GET", `/ai/chat/${id}/transcript.txt`, { as: "blob" });
     const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `${code}.txt` });
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Safari still reads it.
   });
 }
 

@@ -29,9 +29,9 @@ let latest = null;
 /** Removes chats from the list, shows a message, and acts in five seconds. */
 export function leave(ids, text, act) {
   dispatch({ type: "leaving", ids, isLeaving: true });
-  const stay = () => dispatch({ type: "leaving", ids, isLeaving: false });
-  const task = later(() => Promise.allSettled(ids.map(act)).then(stay));
-  const undo = () => task.undo() && stay();
+  const stay = (stayed) => dispatch({ type: "leaving", ids: stayed, isLeaving: false });
+  const task = later(() => ids.forEach((id) => act(id).finally(() => stay([id]))));
+  const undo = () => task.undo() && stay(ids);
   const unsay = toast(text, { undo });
   latest = () => {
     unsay();

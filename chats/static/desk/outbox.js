@@ -119,9 +119,10 @@ export function retryAll() {
   for (const goOn of [...paused]) goOn();
 }
 
-/** Whether all that was written in a chat is stored, once none of it is on its way. */
+/** Whether all that was written in a chat is stored, once none of it is on its way, or in fifteen seconds. */
 export async function isDelivered(chatId) {
-  await Promise.allSettled([sending.get(chatId)]);
+  const tooLate = new Promise((resolve) => setTimeout(resolve, 15_000));
+  await Promise.race([Promise.allSettled([sending.get(chatId)]), tooLate]);
   return !read().outbox.some((item) => item.chatId === chatId);
 }
 

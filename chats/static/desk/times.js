@@ -1,6 +1,5 @@
 /** Times as people read them: in the language of the desk, and in the time zone of the site's pages. */
 
-
 import { language, msg, t } from "../common/i18n.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -9,7 +8,16 @@ const DAY = 24 * HOUR;
 /** How the person writes times in this language, such as `en-GB`. */
 const LOCALE = navigator.languages.find((code) => code.startsWith(language)) ?? language;
 
-const ZONE = document.documentElement.dataset.zone;
+const ZONE = known(document.documentElement.dataset.zone);
+
+/** The time zone, unless the browser does not know it. */
+function known(zone) {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }) && zone;
+  } catch {
+    return undefined;
+  }
+}
 
 const formats = new Map();
 
