@@ -387,9 +387,10 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     has_ended = call.event == "terminate"
     was_missed = has_ended and (call.status or "").upper() != "COMPLETED"
     seconds = int(call.duration or 0) if has_ended and not was_missed else 0
-    kind = "missed_call" if was_missed else "answered_call" if seconds else "call"
     length = f"{seconds // 60}:{seconds % 60:02}" if seconds else ""
-    line = context_lines.line(kind, length)
+    line = context_lines.line(
+        "missed_call" if was_missed else "answered_call" if seconds else "call", length
+    )
     contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
     user_id = call.from_user_id or (contact and contact.user_id) or call.sender
     number = call.sender if call.sender != user_id else ""
