@@ -131,8 +131,8 @@ class AdhocQuestion(PeriodQuery):
         min_length=1,
         max_length=len(METRICS),
         description="The figures of each group and of the totals; without groups, only of the"
-        " totals; if left out, `chats` and `messages`. `chats`: conversations. `messages`: messages of"
-        " customers, bots and agents, without notes, welcomes and automatic messages."
+        " totals; if left out, `chats` and `messages`. `chats`: conversations. `messages`: messages"
+        " of customers, bots and agents, without notes, welcomes and automatic messages."
         " `customers`: different customers. `bot_resolved`: conversations that ended without a"
         " handover and without an answer from a person. `handed_off`: conversations that were"
         " ever handed over. `ended`, `open`: conversations that have ended by now, and the"
