@@ -25,7 +25,7 @@ from chatplatform.tests.served import ACCEPTED, ALL, callers, send, undone
 from identity.testing import Person
 
 # Operations whose effects the examples of others show.
-FILLING = {
+RUN_FIRST = {
     "setChatPriority", "createChatFeedBack", "updateCustomerInfoField", "updateProcedures",
 }  # fmt: skip
 
@@ -45,7 +45,7 @@ def test_record(ann, ann_key, ours):
     ]
     trained(Bot.objects.get(pk=ours["bot_id"]), "A parcel arrives within two days.", "Delivery")
     for name, served in named:
-        if name in FILLING:
+        if name in RUN_FIRST:
             assert send(ann, served, ours, shown_example(served.declared.body)).status_code < 300
     for name, served in named:
         if chosen != ["all"] and name not in chosen:

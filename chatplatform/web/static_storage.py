@@ -19,7 +19,7 @@ _TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{)", re.DOTALL)
 _STYLES = re.compile(r"/\*.*?\*/\s*|(?<=[{};:,])\s+|\s+(?=[{}])", re.DOTALL)
 
 
-def minify(file: str, name: str = ".js") -> str:
+def minify(file: str, name: str) -> str:
     """Remove comments and white space, a sixth of a download, from a script or styles of ours."""
     if name.endswith(".css"):
         return _STYLES.sub("", file)

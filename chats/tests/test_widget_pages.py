@@ -40,7 +40,7 @@ const a = (b) => b.match(/[ "`/{] \/ /) ? `  a, { ${b ? `<i> // ${{ c: b / 2 }}
 export { a };"""
     short = r"""const a=(b)=>b.match(/[ "`/{] \/ /)?`  a, { ${b?`<i> // ${{c:b / 2}}
 </i>`:" { "}`:null;export{a};"""
-    assert minify(script) == short
+    assert minify(script, "a.js") == short
     styles = "a:focus, b > c { /* d */\n  e: calc(1px + 2px) f;\n}\n"
     assert minify(styles, "a.css") == "a:focus,b > c{e:calc(1px + 2px) f;}"
 

@@ -48,7 +48,7 @@ _REPLACEMENTS = (
 def _loader() -> bytes:
     """The loader's script, minified, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    script = minify(source.read_text())
+    script = minify(source.read_text(), source.name)
     for pattern, replacement in _REPLACEMENTS:
         script = re.sub(pattern, replacement, script)
     return script.strip().encode()

@@ -203,7 +203,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
-        is_text_due=states.is_text_due(row),
+        is_being_replaced=states.is_being_replaced(row),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
         passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
         more=max(0, live.chunk_count - _MAX_PASSAGES),

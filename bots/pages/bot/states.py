@@ -43,7 +43,7 @@ def is_busy(row: Any) -> bool:
     return row.status in _BUSY or is_being_tested
 
 
-def is_text_due(row: Document) -> bool:
+def is_being_replaced(row: Document) -> bool:
     """Whether the text that the bot uses will soon be replaced by a new version."""
     return is_busy(row) and (row.draft is not None or row.stage in _UNREAD)
 

@@ -89,7 +89,7 @@ export const DECISIONS = {
 };
 
 /** What a customer found wrong. */
-export const FAULTS = {
+export const RATING_REASONS = {
   wrong_answer: msg("Wrong answer"),
   not_understood: msg("Not understood"),
   no_solution: msg("No solution"),

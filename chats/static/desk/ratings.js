@@ -2,7 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/i18n.js";
-import { FAULTS, label } from "./labels.js";
+import { RATING_REASONS, label } from "./labels.js";
 
 export function Stars({ count }) {
   return html`<span role="img" aria-label=${t("Rated {count} out of 5", { count })}>${"★".repeat(count)}</span>`;
@@ -13,7 +13,7 @@ function Thumb({ isUp }) {
 }
 
 export function Rating({ feedback: { rating, thumb, reason, resolved, comment } }) {
-  const words = [reason && label(FAULTS, reason), resolved && t("solved"), resolved === false && t("not solved")];
+  const words = [reason && label(RATING_REASONS, reason), resolved && t("solved"), resolved === false && t("not solved")];
   return html`
     <span data-rating=${thumb ?? rating}>${thumb ? html`<${Thumb} isUp=${thumb === "up"} />` : html`<${Stars} count=${rating} />`}
       <span class="quiet"> ${words.filter(Boolean).join(" · ")}</span></span>

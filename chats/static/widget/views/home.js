@@ -6,8 +6,7 @@ import { howSoon, whenThere } from "./availability.js";
 
 export function Home({ state, actions, locale }) {
   const { config, earlier, chat, messages } = state;
-  const person = personWords(state);
-  const offered = [...config.sample_questions.map(({ question }) => question), ...(person ? [person] : [])];
+  const offered = [...config.sample_questions.map(({ question }) => question), personWords(state)].filter(Boolean);
   const soon = howSoon(config, locale) ?? (config.is_open ? null : whenThere(config, locale));
   return html`
     ${soon && html`<p class="soon">${soon}</p>`}
