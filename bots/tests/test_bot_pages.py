@@ -43,8 +43,10 @@ def sent(browser, path, name):
     shown = page["parts"][name].form
     values: dict[str, Any] = {"form": name}
     for field in shown:
-        value = field.value()
-        if value in (None, False, "") or isinstance(field.field, forms.FileField):
+        value, is_switch = field.value(), isinstance(field.field, forms.BooleanField)
+        if value in (None, "") or isinstance(field.field, forms.FileField):
+            continue
+        if is_switch and not value:
             continue
         if isinstance(field.field, TextsField):
             values |= {f"{field.name}_{code}": text for code, text in value.items()}
@@ -56,7 +58,7 @@ def sent(browser, path, name):
                 for end in ("opens", "closes"):
                     values.setdefault(f"{day}-{end}", []).append(entry[end])
         else:
-            values[field.name] = "on" if value is True else value
+            values[field.name] = "on" if is_switch else value
     return values
 
 

@@ -205,7 +205,7 @@ def test_a_teammate_decides_on_a_call(ann, ben, cara, bot, answer, status):
     )  # fmt: skip
     decide = reverse("admin:bots_functioncall_decide", args=[call.pk])
     assert signed_in(cara.user).post(decide, {"approve": answer}).status_code == 404
-    assert "Cancel order (order_id: A-17)" in text(signed_in(ben.user).get(LIST))
+    assert "Cancel order (order id: A-17)" in text(signed_in(ben.user).get(LIST))
     assert signed_in(ben.user).post(decide, {"approve": answer}).status_code == 302
     call.refresh_from_db()
     assert (call.status, call.decided_by) == (status, ben.user)

@@ -42,6 +42,7 @@ def branding(bot, data=None, **more):
         "primary_color": "#c2410c",
         "secondary_color": "#ffffff",
         "position": "top-left",
+        "dark_mode": "False",
     }
     return values | ({"file": SimpleUploadedFile("logo.png", data)} if data else {}) | more
 

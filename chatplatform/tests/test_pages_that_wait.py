@@ -182,7 +182,7 @@ def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(web_port, 
             already, called = len(callers.answers), len(model.held)
             for _ in range(CLIENT_THREADS):
                 callers.send("POST", "/ai/model/test", person.headers)
-            model.wait_for(called + CLIENT_THREADS - answered)
+            model.wait_for(called + CLIENT_THREADS - answered, callers)
             callers.wait_for_answers(already + answered)
 
         # Two have their share, and half of the threads with it; four used to have them all.
@@ -193,7 +193,7 @@ def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(web_port, 
         flood(people[3], answered=CLIENT_THREADS - 1)
         for number, person in enumerate(people[4:-1], start=SHARED + 3):
             callers.send("POST", "/ai/model/test", person.headers)
-            model.wait_for(number)
+            model.wait_for(number, callers)
         assert len(model.held) == WAITING_THREADS - 1
         # Beyond that nobody waits for a thread without an end.
         status, headers, _ = callers.ask("POST", "/ai/model/test", people[-1].headers)

@@ -67,7 +67,7 @@ def test_a_waiting_call_is_handed_over_to_the_agents(waiting, chat, tool):
     assert tool.requests == []
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"
     note = Message.objects.get(is_note=True)
-    assert "refund (order_id: 1234)" in note.text
+    assert "refund (order id: 1234)" in note.text
     assert str(waiting.pk) not in note.text
 
 
@@ -341,7 +341,7 @@ def waiting_for_customer(server, chat, configure, refund, stub):
 def test_the_question_shows_the_arguments(waiting_for_customer, chat, tool):
     (question,) = replies()
     assert question.sender_type == "bot"
-    assert "refund (order_id: 1234)" in question.content[0]["text"]
+    assert "refund (order id: 1234)" in question.content[0]["text"]
     assert "yes or no" in question.content[0]["text"]
     chat.refresh_from_db()
     assert chat.assign_type == "bot"
@@ -452,7 +452,7 @@ def test_no_rejects_the_call(waiting_for_customer, server, chat, tool):
 def test_the_question_is_repeated_once(waiting_for_customer, server, chat, tool, stub):
     ask(server, chat, "How long does that take?")
     run_jobs()
-    assert "refund (order_id: 1234)" in texts()[1]
+    assert "refund (order id: 1234)" in texts()[1]
     stub.play("no_answer")
     ask(server, chat, "And what does it cost?")
     run_jobs()

@@ -83,10 +83,6 @@ class WindowForm(BotForm):
     heading = gettext_lazy("Chat window")
     settings = (
         Setting("is_visible", gettext_lazy("Show the chat")),
-        Setting(
-            "auto_pop_up", gettext_lazy("Open automatically"),
-            gettext_lazy("At most twice a day per visitor."),
-        ),
         Setting("is_fullscreen", gettext_lazy("Open in full screen")),
         Setting("attach_enabled", gettext_lazy("Customers can attach files")),
         Setting("export_enabled", gettext_lazy("Customers can download the transcript")),
@@ -122,6 +118,10 @@ class InvitationForm(BotForm):
         Setting(
             "engaging_pages", gettext_lazy("Only on these pages"),
             gettext_lazy("Paths such as /prices, /shop/*. Leave empty for all pages."),
+        ),
+        Setting(
+            "auto_pop_up", gettext_lazy("Open automatically"),
+            gettext_lazy("At most twice a day per visitor."),
         ),
         Setting("engaging_visitors", gettext_lazy("Show to"), choices=_VISITORS),
     )  # fmt: skip
