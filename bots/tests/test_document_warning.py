@@ -44,7 +44,7 @@ def test_the_limit_that_a_file_exceeds_is_shown_behind_words_in_the_readers_lang
     document = upload(ann, bot, b"Tea\n" * (MAX_ROWS + 1), "prices.csv")
     assert document["error"]["code"] == "too_large"
     words, limit = document["error"]["message"].split(": ")
-    assert limit == f"{MAX_ROWS}."
+    assert limit == f"{MAX_ROWS:,}."
     shown = shown_in_german(ann.user, bot)
     assert (words in shown, f": {limit}" in shown) == (False, True)
 

@@ -359,7 +359,7 @@ def test_after_an_approval_the_next_call_is_proposed_to_the_agents(
     approve(ben, bot, FunctionCall.objects.get())
     second = FunctionCall.objects.get(status="waiting")
     assert second.function_name == "refund"
-    assert [row for row in replies() if row.is_note][-1].metadata["call_id"] == str(second.pk)
+    assert [row for row in replies() if row.is_note][-1].receipt["call_id"] == str(second.pk)
     approve(ben, bot, second)
     assert [request.method for request in tool.requests] == ["GET", "POST"]
     assert replies()[-1].text == "Refunded."
