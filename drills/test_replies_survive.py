@@ -62,6 +62,7 @@ def test_killed_while_fifty_replies_are_made(platform: DemoShop, victims: list[s
             # On a busy machine what was killed may not be back yet.
             wait_until(lambda word=word: platform.kill(word), what=f"{word} runs")
         time.sleep(4)
+    wait_until(lambda: platform.client.get("/health").status_code == 200, what="health")
     wait_for_replies(platform, set(chats), MESSAGES)
     print(f"all stored {time.monotonic() - started_at:.1f} s after the first message")
     time.sleep(2)  # a repeated reply would come late

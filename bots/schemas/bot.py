@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     Tag,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -110,6 +111,10 @@ _REPLACES_ALL = InRequest("A request replaces the texts of all languages.")
 SetUpStep = Annotated[bool | None, InRequest("Set it to null to make it automatic again.")]
 
 
+# An enum and no `const`, which openapi-python-client cannot read beside a boolean.
+_System = Annotated[Literal["system"], WithJsonSchema({"type": "string", "enum": ["system"]})]
+
+
 class BotStyle(Schema):
     """The position, size, corners and font of the widget."""
 
@@ -123,7 +128,7 @@ class BotStyle(Schema):
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
-    dark_mode: bool | Literal["system"] = Field(
+    dark_mode: bool | _System = Field(
         False,
         description="Whether the widget has light text on a dark background; `system`: if the"
         " visitor's system or browser does.",

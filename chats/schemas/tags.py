@@ -100,6 +100,8 @@ def _as_tag(value: Any) -> Any:
 class Tags(Schema):
     """The tags of a conversation."""
 
+    model_config = example(tags=["refund"])
+
     tags: Annotated[
         list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]],
         InRequest(
@@ -109,7 +111,6 @@ class Tags(Schema):
     ] = Field(
         description=f"The tags; a conversation has at most {MAX_TAGS}.",
         max_length=100,
-        examples=[["refund", "vip"]],
     )
 
     @field_validator("tags")
