@@ -298,7 +298,8 @@ class ClientConfigDto(Schema):
     mask_personal_data: bool = Field(
         False,
         description="Whether personal data is masked before a model reads it for summaries, tags,"
-        " sentiment and suggestions. Translations and answers to customers use the unmasked text.",
+        " sentiment, suggestions, rewritten replies and translations. Answers to customers use"
+        " the unmasked text.",
     )
     silent_channels: Annotated[
         list[MessagingChannel], InRequest("A request replaces the whole list.")

@@ -15,8 +15,8 @@ class PrivacyForm(ConfigForm):
         Setting(
             "mask_personal_data", gettext_lazy("Hide personal data from language models"),
             gettext_lazy(
-                "For summaries, tags, sentiment, and suggestions. Translations and answers need"
-                " the full text."
+                "For summaries, tags, sentiment, suggestions, and translations. Answers need the"
+                " full text."
             ),
         ),
         Setting(
