@@ -57,19 +57,19 @@ LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("data", "told", "read"),
+    ("data", "cause", "told", "read"),
     [
-        (packed(WHOLE), None, [1, 2, 3]),
-        (packed(DAMAGED), ": 2 (1/3).", [1, 3]),
-        (packed(WHOLE[: len(WHOLE) // 2]), ": 2 (1/3).", [1, 3]),
-        (LOST, ": 2 (1/3).", [1, 3]),
-        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
-        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), ": 2 (1/3).", [1, 3]),
-        (pdf_bytes(PAGES[0], *[b""] * 9), ": 2-10 (9/10).", [1]),
+        (packed(WHOLE), None, None, [1, 2, 3]),
+        (packed(DAMAGED), "in full", ": 2 (1/3).", [1, 3]),
+        (packed(WHOLE[: len(WHOLE) // 2]), "in full", ": 2 (1/3).", [1, 3]),
+        (LOST, "in full", ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), "skipped", ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), "skipped", ": 2 (1/3).", [1, 3]),
+        (pdf_bytes(PAGES[0], *[b""] * 9), "without text", ": 2-10 (9/10).", [1]),
     ],
     ids=["whole", "damaged", "cut", "lost", "glued", "partly glued", "scans"],
 )
-def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
+def test_a_document_says_what_of_it_was_not_read(ann, bot, *, data, cause, told, read):
     document = upload(ann, bot, data)
     assert document["status"] == "trained"
     text = " ".join(Chunk.objects.values_list("text", flat=True))
@@ -85,6 +85,7 @@ def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
         assert warning is None
     else:
         assert told in warning
+        assert cause in warning
         for path in pages:
             assert escape(warning) in ann.browser.get(path).content.decode(), path
         shown = shown_in_german(ann.user, bot)
