@@ -448,7 +448,7 @@ API_GROUPS = {
 # One group at a time: with all operations, the browser needs seconds.
 _SWAGGER_UI = {
     "deepLinking": True,
-    "docExpansion": "none",
+    "docExpansion": "list",
     "filter": True,
     "defaultModelsExpandDepth": -1,
     "layout": "StandaloneLayout",

@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
 from bots.models import Bot, Chunk, Document
 from bots.services import documents, retrieval, stored_passages, training
@@ -109,17 +110,15 @@ def test_vectors_of_another_model_are_ignored(ann, bot):
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
-    row, passages = Bot.objects.get(), stored_passages.load(bot.pk, now=datetime.now(UTC))
-    # No database in the threads, since nothing would close their connections.
-    with (
-        mock.patch("bots.services.retrieval._next_change", return_value=None),
-        mock.patch("bots.services.large_bots.is_backfilled", return_value=False),
-        mock.patch("bots.services.stored_passages.load", return_value=passages) as load,
-    ):
+    row = Bot.objects.get()
 
-        def ask():
+    def ask():
+        try:
             retrieval.search(row, "Hours?", language="en")
+        finally:
+            connection.close()
 
+    with mock.patch("bots.services.stored_passages.load", wraps=stored_passages.load) as load:
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()

@@ -402,8 +402,8 @@ def start_of_docs(nobody):
     return reply.content.decode()
 
 
-def test_the_page_of_the_document_opens_folded(nobody):
-    assert re.search(r'"docExpansion":\s*"none"', start_of_docs(nobody))
+def test_the_page_of_the_document_lists_the_operations_of_its_group(nobody):
+    assert re.search(r'"docExpansion":\s*"list"', start_of_docs(nobody))
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc"])

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_noop
 from chatplatform.api.errors import TooManyRequests
 from chatplatform.api.rate_limits import counted_address
 from chatplatform.crypto import hash_secret
+from chatplatform.locks import lock_in_transaction
 from identity.models import Attempt, AttemptKind
 
 
@@ -71,26 +73,27 @@ class TooManyAttempts(TooManyRequests):
 def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
     """Store an attempt and return it; 429 if the limit of its account or address is reached."""
     limit, now = LIMITS[kind], timezone.now()
-    attempt = Attempt.objects.create(
+    attempt = Attempt(
         kind=kind,
         account_hash=hash_secret(account),
         address=counted_address(address),
         created_at=now,
     )
-    since = now - limit.window
-    earlier = Attempt.objects.filter(kind=kind, created_at__gt=since, pk__lt=attempt.pk)
-    wait = max(
-        _seconds_until_allowed(
-            _for_account(earlier, attempt), limit.for_account, limit.window, now
-        ),
-        _seconds_until_allowed(
-            earlier.filter(address=attempt.address), limit.from_address, limit.window, now
-        ),
-    )
-    if wait:
-        # Refused attempts do not count. Otherwise, repeated attempts would extend the lock forever.
-        attempt.delete()
-        raise TooManyAttempts(wait)
+    with transaction.atomic():
+        _lock_counted(attempt)
+        earlier = Attempt.objects.filter(kind=kind, created_at__gt=now - limit.window)
+        wait = max(
+            _seconds_until_allowed(
+                _for_account(earlier, attempt), limit.for_account, limit.window, now
+            ),
+            _seconds_until_allowed(
+                earlier.filter(address=attempt.address), limit.from_address, limit.window, now
+            ),
+        )
+        if wait:
+            # Refused attempts do not count. Otherwise, repeated ones would extend the lock forever.
+            raise TooManyAttempts(wait)
+        attempt.save()
     return attempt
 
 
@@ -119,6 +122,19 @@ def purge_expired() -> None:
     """Delete attempts that are too old to count."""
     for kind, limit in LIMITS.items():
         Attempt.objects.filter(kind=kind, created_at__lt=timezone.now() - limit.window).delete()
+
+
+def _lock_counted(attempt: Attempt) -> None:
+    """Make other attempts that count together with this one wait until it is stored."""
+    limit = LIMITS[AttemptKind(attempt.kind)]
+    account = attempt.account_hash
+    if not limit.account_anywhere:
+        account += attempt.address
+    # Always in this order, so that no two attempts wait for each other.
+    if limit.for_account is not None:
+        lock_in_transaction(f"attempts {attempt.kind} account {account}")
+    if limit.from_address is not None:
+        lock_in_transaction(f"attempts {attempt.kind} address {attempt.address}")
 
 
 def _for_account(rows: QuerySet[Attempt], attempt: Attempt) -> QuerySet[Attempt]:

@@ -64,7 +64,7 @@ def test_the_link_sets_a_password_and_ends_every_sign_in(ann, nobody, caplog):
 
 def test_the_answer_does_not_reveal_accounts(ann, nobody, django_assert_num_queries):
     def answer(email):
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(8):
             reply = ask(nobody, email)
         return reply.status_code, reply.content, reply.headers.keys()
 
