@@ -17,18 +17,18 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from idle_and_burst import QUESTION, Running, cpu_of
+from idle_and_burst import QUESTION, cpu_of
 from load_generator import family, free_port, wait_for
 
 from bots.language import embedding
 from chatplatform.testing import stub_model
-from drills.platform import command_of, environ_of
+from drills.platform import DemoShop, command_of, environ_of
 
 COUNT = int(os.environ.get("EXCHANGES", "200"))
 EXCHANGES_PER_CHAT, WARM_UP = 10, 30
@@ -43,32 +43,14 @@ PARTS = {
 }
 
 
-class WithModel(Running):
-    """The demo shop with a scripted model."""
-
-    def __init__(self, folder: Path, model: stub_model.StubModel) -> None:
-        self.model = model
-        environ = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
-        super().__init__(folder, **environ)
-
-
-@contextmanager
-def running(folder: Path, model: stub_model.StubModel | None = None) -> Iterator[Running]:
-    """Run the platform."""
-    platform = WithModel(folder, model) if model else Running(folder)
-    try:
-        yield platform
-    finally:
-        platform.stop()
-
-
 class Twin:
     """The twin on a running platform's database, with its bot, key and conversations."""
 
-    def __init__(self, platform: Running) -> None:
+    def __init__(self, platform: DemoShop) -> None:
         self.platform, port = platform, free_port()
         (web, *_) = platform.processes("chatplatform.web.serve")
         folder, environ = Path(__file__).parent, os.environ | environ_of(web)
+        environ["SECRET_KEY"] = platform.secret("secret_key")
         command = [sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--port"]
         command += [str(port), "--log-level", "warning", "exchange_twin:app"]
         self.web = subprocess.Popen(command, cwd=folder, env=environ)
@@ -124,7 +106,7 @@ def part_of(pid: int) -> str:
     return next(part for part, words in PARTS.items() if any(word in command for word in words))
 
 
-def ask(platform: Running | Twin, question: Callable[[int], str], count: int) -> list[float]:
+def ask(platform: DemoShop | Twin, question: Callable[[int], str], count: int) -> list[float]:
     """The seconds of each exchange."""
     took = []
     for number in range(count):
@@ -137,7 +119,7 @@ def ask(platform: Running | Twin, question: Callable[[int], str], count: int) ->
     return took
 
 
-def measure(platform: Running | Twin, question: Callable[[int], str]) -> tuple[float, float]:
+def measure(platform: DemoShop | Twin, question: Callable[[int], str]) -> tuple[float, float]:
     """Print a line; return the processor time of an exchange, and its p50, in milliseconds."""
     ask(platform, question, WARM_UP)
     before = cpu_of(platform)
@@ -161,7 +143,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's servers run as another account
-        with running(folder) as platform:
+        with DemoShop(folder) as platform:
             print("| a new question, quoted | ", end="")
             whole, p50 = measure(platform, new_question)
             print("| a known question, quoted | ", end="")
@@ -170,7 +152,7 @@ def main() -> None:
             print("| a new question, the twin | ", end="")
             by_twin, _ = measure(twin, lambda number: new_question(COUNT + WARM_UP + number))
             twin.stop()
-        with stub_model.running() as model, running(folder, model) as platform:
+        with stub_model.running() as model, DemoShop(folder, model) as platform:
             print("| a known question, with a scripted model | ", end="")
             by_model, _ = measure(platform, lambda _: QUESTION)
     print(f"a new question to encoding alone: {whole / encode:.2f} (goal: at most 1.8)")

@@ -50,14 +50,6 @@ Bot.objects.bulk_create((Bot(client=c, bot_name="Helper") for c in clients), bat
 QUESTION = "How many days do I have to return an unused item?"
 
 
-class Running(DemoShop):
-    """The demo shop with the extractive engine."""
-
-    def __init__(self, folder: Path, **environ: str) -> None:
-        Platform.__init__(self, folder, **environ)
-        self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
-
-
 def cpu_of(platform: Platform) -> dict[int, float]:
     """The seconds of processor time that each process has used."""
     spent = {}
@@ -107,7 +99,7 @@ def idle(platform: Platform) -> None:
     print(f"| idle: memory, {len(after)} processes | {memory(platform):.0f} MB |")
 
 
-async def send_burst(platform: Running, chats: Sequence[str], reply: str) -> tuple[float, Any]:
+async def send_burst(platform: DemoShop, chats: Sequence[str], reply: str) -> tuple[float, Any]:
     """The seconds until all messages are stored, and the durations of the requests."""
     began = time.perf_counter()
 
@@ -121,7 +113,7 @@ async def send_burst(platform: Running, chats: Sequence[str], reply: str) -> tup
     return time.perf_counter() - began, sorted(took)
 
 
-def burst(platform: Running, reply: str) -> None:
+def burst(platform: DemoShop, reply: str) -> None:
     """Print how long a burst takes; for `async`, also until each chat has its last reply."""
     chats = [platform.open_chat() for _ in range(CUSTOMERS)]
     seconds, took = asyncio.run(send_burst(platform, chats, reply))
@@ -136,13 +128,13 @@ def burst(platform: Running, reply: str) -> None:
         print(f"| - the last message answered after | {time.perf_counter() - began:.1f} s |")
 
 
-def is_answered(platform: Running, chat: str) -> bool:
+def is_answered(platform: DemoShop, chat: str) -> bool:
     """Whether the bot or the platform has answered the customer's last message."""
     sides = [message["sender"]["type"] for message in platform.history(chat)]
     return sides.count("customer") == MESSAGES and sides[-1] != "customer"
 
 
-def add_clients(platform: Running) -> None:
+def add_clients(platform: DemoShop) -> None:
     """Add many clients to a running platform."""
     began = time.perf_counter()
     command = [
@@ -154,7 +146,7 @@ def add_clients(platform: Running) -> None:
     print(f"| {CLIENTS:,} further clients, added in | {time.perf_counter() - began:.0f} s |")
 
 
-def bursts(platform: Running) -> None:
+def bursts(platform: DemoShop) -> None:
     """Print four bursts, two of each kind."""
     for reply in ("none", "async", "none", "async"):
         burst(platform, reply)
@@ -179,10 +171,10 @@ def main() -> None:
             platform.stop()
 
 
-def start(folder: Path, what: str) -> Running:
+def start(folder: Path, what: str) -> DemoShop:
     """Start the platform, and print how long it took."""
     began = time.perf_counter()
-    platform = Running(folder)
+    platform = DemoShop(folder)
     print(f"| {what}: until /health answers 200 | {time.perf_counter() - began:.1f} s |")
     return platform
 

@@ -205,18 +205,20 @@ class Platform:
 
 
 class DemoShop(Platform):
-    """The platform with the demo client's trained bot, and with a scripted model."""
+    """The platform with the demo client's trained bot; with a scripted model, if one is given."""
 
-    def __init__(self, folder: Path, model: StubModel, **environ: str) -> None:
+    def __init__(self, folder: Path, model: StubModel | None = None, **environ: str) -> None:
         self.model = model
-        of_model = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
-        super().__init__(folder, **of_model, **environ)
+        if model:
+            environ |= {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_API_KEY": "stub"}
+        super().__init__(folder, **environ)
 
     def _wait_until_ready(self) -> None:
         super()._wait_until_ready()
         self.key = {"API-KEY": self.secret("demo_api_key")}
         wait_until(self.answers, what="an answer", seconds=START_SECONDS)
-        assert self.model.requests, "the model was never asked"
+        if self.model:
+            assert self.model.requests, "the model was never asked"
 
     def owner(self) -> dict[str, str]:
         return self.login(OWNER, self.secret("demo_password"))
