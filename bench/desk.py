@@ -122,7 +122,8 @@ def measure(origin: str, agent: Any) -> list[str]:
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox"],
         )
         screen = browser.new_page(base_url=origin)
         screen.add_init_script(NOTE_READY)

@@ -1,6 +1,7 @@
 """Draw the dashboard's panels from real figures, as a picture for the documentation."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def draw(
     figures = [_figure(prometheus, found[title], seconds, window) for title in titles]
     page = f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{''.join(figures)}"
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         screen = browser.new_page(viewport={"width": 1260, "height": 600})
         screen.set_content(page)
         screen.screenshot(path=path, full_page=True)
