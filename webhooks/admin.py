@@ -64,7 +64,7 @@ FAULTS: dict[str, Any] = {
     Fault.CONNECTION_FAILED: gettext_lazy("Your server couldn't be reached"),
     Fault.BLOCKED_DESTINATION: gettext_lazy("The address isn't public"),
     Fault.REDIRECT: gettext_lazy("Your server sent a redirect, which we don't follow"),
-    Fault.BAD_STATUS: gettext_lazy("Your server rejected it"),
+    Fault.BAD_STATUS: gettext_lazy("Your server rejected the request"),
     Fault.INVALID_ANSWER: gettext_lazy("Your server's response wasn't valid HTTP"),
     Fault.GONE: gettext_lazy("Your server responded with 410 (Gone)"),
     Fault.INTERRUPTED: gettext_lazy("Interrupted by an error on our side"),

@@ -181,7 +181,7 @@ def _step(line: _Line) -> Step:
         case "hand over" | "end" if not rest.strip(" ."):
             return Step("end" if what == "end" else "hand over", line.number)
     raise WrongProcedure(
-        line.number, gettext("Begin with ask, call, confirm, say, if, else, hand over or end.")
+        line.number, gettext("Begin with ask, call, confirm, say, if, else, hand over, or end.")
     )
 
 
@@ -202,7 +202,7 @@ def _ask(line: _Line, rest: str) -> Step:
             message = gettext("A choice has at most %(count)s characters.")
             raise WrongProcedure(line.number, message % {"count": MAX_CHOICE})
     elif kind.lower() not in _TYPES:
-        message = gettext("Write text, number, email, phone, date or “one of: a, b” in brackets.")
+        message = gettext("Write text, number, email, phone, date, or “one of: a, b” in brackets.")
         raise WrongProcedure(line.number, message)
     return Step("ask", line.number, text=text, name=name, type=kind.lower(), options=options)
 

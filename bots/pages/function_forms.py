@@ -39,7 +39,7 @@ _TYPES = [
 # The default: a function needs approval if its HTTP method may change data.
 _BY_METHOD: tuple[Any, Any] = (
     "",
-    gettext_lazy("The customer, unless it only looks up data (recommended)"),
+    gettext_lazy("The customer, unless the function only looks up data (recommended)"),
 )
 _NEW = {"method": "GET", "timeout_seconds": 10}
 _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")

@@ -89,7 +89,7 @@ class ModelForm(SettingsForm):
 
 class NewModelForm(ModelForm):
     purpose = forms.ChoiceField(
-        label=gettext_lazy("Used to"),
+        label=gettext_lazy("Purpose"),
         choices=[
             ("chat", gettext_lazy("Write answers")),
             ("embeddings", gettext_lazy("Search the content (embeddings)")),
@@ -146,7 +146,7 @@ class LanguageModelAdmin(TenantAdmin):
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else gettext("All bots")
 
-    @column(gettext_lazy("Used to"))
+    @column(gettext_lazy("Purpose"))
     def used_to(self, row: LanguageModel) -> str:
         if row.purpose == ModelPurpose.CHAT:
             return gettext("Write answers")
@@ -253,5 +253,5 @@ class LanguageModelAdmin(TenantAdmin):
             values = {"model": row.model, "time": result.duration_ms}
             messages.success(request, text % values)
         else:
-            text = gettext("%(model)s gave no usable answer. %(error)s")
+            text = gettext("%(model)s didn't return a usable answer. %(error)s")
             messages.error(request, text % {"model": row.model, "error": result.error})

@@ -43,16 +43,18 @@ def _host(text: str) -> str:
     try:
         ascii_name = bare.encode("idna").decode()
     except UnicodeError as exc:
-        message = gettext("“%(text)s” is not a host name")
+        message = gettext("“%(text)s” isn't a valid host name")
         raise ValueError(message % {"text": text.strip()[:60]}) from exc
     labels = ascii_name.split(".")
     if len(ascii_name) > MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
-        message = gettext("“%(text)s” is not a host name: no scheme, port or path")
+        message = gettext(
+            "“%(text)s” isn't a valid host name; leave out the scheme, port, and path"
+        )
         raise ValueError(message % {"text": text.strip()[:60]})
     if bare == name:
         return ascii_name
     if len(labels) < 2:
-        raise ValueError(gettext("a wildcard needs a domain below it: *.example.com"))
+        raise ValueError(gettext("a wildcard needs a domain after it: *.example.com"))
     return f"*.{ascii_name}"
 
 
@@ -65,7 +67,7 @@ def _hosts(text: str) -> str:
 
 def _distinct(codes: list[str]) -> list[str]:
     if len(set(codes)) != len(codes):
-        raise ValueError(gettext("must not name a language twice"))
+        raise ValueError(gettext("must not list the same language twice"))
     return codes
 
 

@@ -37,16 +37,14 @@ _RESERVED_HEADERS = frozenset(
 def _headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
-            raise ValueError(
-                gettext("“%(name)s” is not the name of a header") % {"name": name[:60]}
-            )
+            raise ValueError(gettext("“%(name)s” isn't a valid header name") % {"name": name[:60]})
         if name.lower() in _RESERVED_HEADERS:
             raise ValueError(gettext("%(name)s is set by the platform") % {"name": name})
         if not _HEADER_VALUE.fullmatch(value):
             text = gettext("%(name)s needs 1 to 2,000 printable ASCII characters on one line")
             raise ValueError(text % {"name": name})
     if len({name.lower() for name in headers}) != len(headers):
-        raise ValueError(gettext("must not name a header twice"))
+        raise ValueError(gettext("must not list the same header twice"))
     return headers
 
 
@@ -194,7 +192,7 @@ class FunctionCallingConfigDTO(Schema):
     @model_validator(mode="after")
     def _names_differ(self) -> "FunctionCallingConfigDTO":
         if len({function.name for function in self.functions}) != len(self.functions):
-            raise ValueError(gettext("each function needs a name of its own"))
+            raise ValueError(gettext("each function needs a unique name"))
         return self
 
     @classmethod

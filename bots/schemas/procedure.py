@@ -77,7 +77,7 @@ class Procedures(Schema):
     def _names_differ(self) -> "Procedures":
         names = {procedure.name.casefold() for procedure in self.procedures}
         if len(names) != len(self.procedures):
-            raise ValueError(gettext("each procedure needs a name of its own"))
+            raise ValueError(gettext("each procedure needs a unique name"))
         return self
 
     @classmethod

@@ -133,10 +133,12 @@ class CustomerInfoField(Schema):
     @model_validator(mode="after")
     def _options_for_select(self) -> Self:
         if bool(self.options) != (self.type == "select"):
-            raise ValueError(gettext("options are for type select, and needed there"))
+            raise ValueError(
+                gettext("options are required for type select and not allowed for other types")
+            )
         values = [option.value for option in self.options]
         if len(set(values)) != len(values):
-            raise ValueError(gettext("options must not hold a value twice"))
+            raise ValueError(gettext("options must not contain the same value twice"))
         return self
 
 
@@ -163,7 +165,7 @@ class CustomerInfoFields(Schema):
     def _names_differ(self) -> Self:
         names = [field.name for field in self.fields]
         if len(set(names)) != len(names):
-            raise ValueError(gettext("fields must not hold a name twice"))
+            raise ValueError(gettext("fields must not contain the same name twice"))
         return self
 
     @classmethod
@@ -247,7 +249,7 @@ class ShownBetween(Schema):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
-            raise ValueError(gettext("valid_to must lie after valid_from"))
+            raise ValueError(gettext("valid_to must be after valid_from"))
         return self
 
 

@@ -35,7 +35,7 @@ PERMANENT_REASONS = frozenset(
 MESSAGES = {
     "blocked": gettext_noop("This address isn't allowed."),
     "other_host": gettext_noop("The page redirects to another website. Add that address instead."),
-    "too_many_redirects": gettext_noop("The page redirects too often."),
+    "too_many_redirects": gettext_noop("The page redirects too many times."),
     "robots": gettext_noop("The site's robots.txt doesn't allow reading this page."),
     "robots_unreachable": gettext_noop(
         "The site's robots.txt couldn't be read, so its pages were skipped."
@@ -55,7 +55,7 @@ MESSAGES = {
     "no_page_trained": gettext_noop(
         "None of the pages could be used. See the reason for each page."
     ),
-    "interrupted": gettext_noop("Reading was interrupted too often. Try again."),
+    "interrupted": gettext_noop("Reading was interrupted too many times. Try again."),
     FilesUnavailable.code: gettext_noop(
         "File storage was unavailable for over an hour. Try again."
     ),

@@ -45,8 +45,8 @@ class EngineNotConfigured(NotConfigured):
 
     code = "engine_not_configured"
     detail = gettext_noop(
-        "This needs a language model: a model of your own, or LLM_BASE_URL (and LLM_MODEL) on the"
-        " server."
+        "This needs a language model. Connect your own, or set LLM_BASE_URL (and LLM_MODEL) on"
+        " the server."
     )
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class EngineDown(ApiError):
     """The model gave no usable answer; nothing was stored or charged."""
 
     code, status = "engine_unavailable", 503
-    detail = gettext_noop("The language model gave no usable answer. Try again.")
+    detail = gettext_noop("The language model didn't return a usable answer. Try again.")
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 

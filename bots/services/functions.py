@@ -158,11 +158,13 @@ def _check_against_tools(bot: Bot, names: set[str]) -> None:
     tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
     tool_names = set(tools.values_list("name", flat=True))
     if names & tool_names:
-        text = gettext("A tool of an MCP server has the name %(name)s.")
+        text = gettext("A tool from an MCP server is already named %(name)s.")
         name = min(names & tool_names)
         raise Invalid.field("body", "functions", msg=text % {"name": name})
     if len(names | tool_names) > MAX_FUNCTIONS:
-        text = gettext("A bot can have up to %(count)s functions, tools of MCP servers included.")
+        text = gettext(
+            "A bot can have up to %(count)s functions, including tools from MCP servers."
+        )
         raise Invalid.field("body", "functions", msg=text % {"count": MAX_FUNCTIONS})
 
 

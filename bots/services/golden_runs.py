@@ -58,7 +58,7 @@ _OVERTAKEN = gettext_noop(
 class GoldenRunning(ApiError):
     code, status = "golden_running", 409
     more: ClassVar = {"run_id": (uuid.UUID, "The id of the unfinished run.")}
-    detail = gettext_noop("A test run is still in progress. Wait until it ends.")
+    detail = gettext_noop("A test run is still in progress. Wait for it to finish.")
 
 
 class _ModelDown(Exception):

@@ -42,7 +42,7 @@ class McpLimit(ApiError):
 
 class McpUnusable(ApiError):
     code, status = "mcp_unusable", 409
-    detail = gettext_noop("The MCP server gave no usable answer.")
+    detail = gettext_noop("The MCP server didn't return a usable answer.")
     place = ("url",)
 
 
@@ -246,13 +246,13 @@ def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None
     where = ("body", "allowed", place)
     if tool is None:
         raise Invalid.field(
-            *where, "name", msg=gettext_noop("The server has no tool of this name.")
+            *where, "name", msg=gettext_noop("The server has no tool with this name.")
         )
     if tool["problem"]:
         message = f"The bot can't use this tool. {tool['problem']}"
         raise Invalid.field(*where, "name", msg=message)
     if choice.version and choice.version != tool["version"]:
-        message = gettext_noop("The tool has changed since you looked at it. Look at it again.")
+        message = gettext_noop("The tool has changed since you last reviewed it. Review it again.")
         raise Invalid.field(*where, "version", msg=message)
 
 

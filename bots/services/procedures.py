@@ -57,7 +57,7 @@ def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
             steps = procedures.parse(procedure.steps)
             for step in procedures.called(steps):
                 if step.name not in functions:
-                    text = gettext("The bot has no function %(name)s.") % {"name": step.name}
+                    text = gettext("The bot has no function named %(name)s.") % {"name": step.name}
                     if functions:
                         known = gettext("It can call: %(names)s")
                         text += " " + known % {"names": ", ".join(sorted(functions))}

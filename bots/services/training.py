@@ -92,7 +92,10 @@ def fail(document_id: int, *, code: str, message: str) -> None:
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
     """Mark a document as failed after its job's last attempt, in the job's final transaction."""
-    code, message = "interrupted", gettext_noop("Reading was interrupted too often. Try again.")
+    code, message = (
+        "interrupted",
+        gettext_noop("Reading was interrupted too many times. Try again."),
+    )
     if cause:
         code = cause.code
         message = gettext_noop("File storage was unavailable for over an hour. Try again.")

@@ -87,7 +87,8 @@ def text_of(notice: AccountNotice) -> str:
         before = gettext("was {value}").format(value=humanize_code(notice.previous))
         text = f"{text} ({before})"
     if notice.reason == "announced":
-        return f"{text} · {gettext('within a day')}"
+        within_a_day = gettext("within a day")
+        return f"{text} · {within_a_day}"
     return f"{text} · {notice.reason}" if notice.reason else text
 
 

@@ -427,7 +427,7 @@ def _end_subscription(row: ChannelConnection, account: Account) -> None:
         try:
             PROVIDERS[row.channel].disconnect(account)
         except ProviderError as exc:
-            problem = gettext_noop("Couldn't unsubscribe at the provider")
+            problem = gettext_noop("Couldn't unsubscribe from the provider")
             row.last_error = f"{problem}: {exc}"[:500]
             row.save(update_fields=["last_error"])
 

@@ -30,8 +30,8 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 class InvalidState(ApiError):
     code, status = "invalid_state", 400
     detail = gettext_noop(
-        "This state wasn't issued for you and this bot, was already used, or has expired. Begin the"
-        " consent again."
+        "This state wasn't issued to you for this bot, was already used, or has expired. Start"
+        " the authorization again."
     )
 
 

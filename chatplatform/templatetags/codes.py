@@ -37,7 +37,7 @@ _CODE_LABELS = {
     "engine_failed": gettext_noop("The model failed"),
     "agents_reply": gettext_noop("Your team answers instead of the bot"),
     "files_only": gettext_noop("Files only, no text"),
-    "unreadable": gettext_noop("The bot can't read this type of message"),
+    "unreadable": gettext_noop("The bot can't answer this type of message"),
     "bot_disabled": gettext_noop("The bot was disabled"),
     "customer_asked": gettext_noop("Asked for a person"),
     "staff_request": gettext_noop("Requested by a teammate"),

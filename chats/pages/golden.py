@@ -162,9 +162,9 @@ class CollectForm(BotChoiceForm):
 class RunForm(BotChoiceForm):
     threshold = ScaledField(
         unit=0.01, min_value=0, max_value=100, required=False,
-        label=gettext_lazy("Answer when at least this sure (%)"),
+        label=gettext_lazy("Minimum confidence (%)"),
         help_text=gettext_lazy(
-            "To try another limit before you change it. Leave empty for the current one."
+            "Try a different minimum before you change it. Leave empty to use the current one."
         ),
     )  # fmt: skip
 

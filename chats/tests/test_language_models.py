@@ -185,7 +185,7 @@ def test_in_the_site_it_is_set_tested_and_removed(ann, bot, own, body):
     own.play("500")
     changed = form | {"model": "newer", "api_key": ""}
     page = ann.browser.post(path, changed, follow=True)
-    assert "newer gave no usable answer" in page.content.decode()
+    assert "newer didn&#x27;t return a usable answer" in page.content.decode()
     row.refresh_from_db()
     assert (row.model, row.api_key) == ("newer", KEY)
     remove = {"action": "remove", "_selected_action": [row.pk], "confirmed": "yes"}

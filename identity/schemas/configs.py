@@ -41,7 +41,10 @@ class DayHours(Schema):
     def _opens_before_it_closes(self) -> Self:
         if self.opens >= self.closes:
             raise ValueError(
-                gettext("must open before it closes; hours over midnight are two entries")
+                gettext(
+                    "the opening time must be before the closing time; enter hours that pass"
+                    " midnight as two entries"
+                )
             )
         return self
 
@@ -73,7 +76,7 @@ def _sorted_week(hours: list[BusinessHours]) -> list[BusinessHours]:
 def _check_no_overlap(day: object, hours: Sequence[DayHours]) -> None:
     for earlier, later in itertools.pairwise(hours):
         if later.opens < earlier.closes:
-            text = gettext("hours of %(day)s overlap at %(time)s")
+            text = gettext("hours on %(day)s overlap at %(time)s")
             raise ValueError(text % {"day": day, "time": later.opens})
 
 

@@ -30,7 +30,7 @@ def time_zones() -> frozenset[str]:
 
 def _timezone(name: str) -> str:
     if name not in time_zones():
-        raise ValueError(gettext("must be a time zone of the IANA database"))
+        raise ValueError(gettext("must be a time zone from the IANA database"))
     return name
 
 

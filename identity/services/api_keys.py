@@ -172,7 +172,9 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
     if bot_id is None:
         if scope == KeyScope.PUBLIC:
             raise Invalid.field(
-                "body", "bot_id", msg=gettext_noop("A public key works for one bot. Choose it.")
+                "body",
+                "bot_id",
+                msg=gettext_noop("A public key works for one bot. Choose which one."),
             )
         return
     if not bots().exists(client, bot_id):

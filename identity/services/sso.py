@@ -38,7 +38,7 @@ class ProviderSignInFailed(ApiError):
 
 class NotAdmitted(Forbidden):
     code = "not_admitted"
-    detail = gettext_noop("There's no account here for you. Ask an owner or admin of your company.")
+    detail = gettext_noop("You don't have an account here. Ask an owner or admin of your company.")
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:

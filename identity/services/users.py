@@ -221,7 +221,7 @@ def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
     )
     if authenticated is None:
         raise Invalid.field(
-            "body", "current_password", msg=gettext_noop("This is not your password.")
+            "body", "current_password", msg=gettext_noop("This isn't your current password.")
         )
     with transaction.atomic():
         return tokens.issue(set_own_password(authenticated, new))

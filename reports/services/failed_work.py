@@ -175,7 +175,7 @@ def _delivery_result(row: Delivery) -> Result:
     if row.state == DeliveryState.PENDING:
         paused = row.config.paused_until
         if paused and paused > timezone.now():
-            text = gettext("nothing is sent to %(url)s before %(time)s UTC")
+            text = gettext("nothing will be sent to %(url)s until %(time)s UTC")
             return RetryOutcome.WAITING, text % {"url": row.config, "time": f"{paused:%H:%M}"}
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda item: item.number, default=None)
@@ -215,9 +215,10 @@ def _unsent() -> QuerySet[OutboundSend]:
 
 def _send_text(name: str, error: str, state: str) -> str:
     if state == SendState.FAILED:
-        return f"{name}: {stored_text(error) or gettext('refused without a reason')}"
+        reason = stored_text(error) or gettext("rejected without a reason")
+        return f"{name}: {reason}"
     return _problem(
-        gettext("may not have arrived, the connection broke while sending"), name, error
+        gettext("may not have arrived because the connection was lost while sending"), name, error
     )
 
 
@@ -227,6 +228,10 @@ def _channel_text(name: str, error: str, status: str) -> str:
     else:
         problem = gettext("the provider is rejecting some requests")
     return _problem(problem, name, error)
+
+
+def _turned_off() -> str:
+    return gettext("turned off")
 
 
 def _problem(problem: str, name: str, error: str) -> str:
@@ -290,7 +295,7 @@ KINDS = {
         gettext_noop("Documents on hold"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
-        lambda run_id, bot: gettext("%(bot)s: publish what the test run holds back, or delete it")
+        lambda run_id, bot: gettext("%(bot)s: publish or delete what the test run put on hold")
         % {"bot": bot},
         lambda run_id, bot: reverse("admin:bots_goldenrun_change", args=[run_id]),
         at="trained_at",
@@ -308,7 +313,7 @@ KINDS = {
         gettext_noop("Webhooks that are failing or were turned off"),
         endpoints.failing,
         ("url", "pk", "is_active"),
-        lambda url, pk, is_active: str(url) if is_active else f"{url}: {gettext('turned off')}",
+        lambda url, pk, is_active: str(url) if is_active else f"{url}: {_turned_off()}",
         lambda url, pk, is_active: _endpoint(pk),
         at="failing_since",
     ),

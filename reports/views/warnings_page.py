@@ -37,7 +37,7 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         body = MuteWarningDto.model_validate({"code": request.POST.get("code"), "until": until})
     except ValidationError:
-        messages.error(request, gettext("There is no such warning."))
+        messages.error(request, gettext("This alert doesn't exist."))
     else:
         mutes.mute(client, body.code, until=until, by=user)
     return redirect(path_to("warnings"))

@@ -125,7 +125,9 @@ def enqueue_replay(
     now = timezone.now()
     until = min(body.created_to or now, now)
     if body.created_from < now - RETENTION:
-        raise Invalid.field("body", "created_from", msg=gettext_noop("At most 30 days ago."))
+        raise Invalid.field(
+            "body", "created_from", msg=gettext_noop("Must be within the last 30 days.")
+        )
     if until <= body.created_from:
         raise Invalid.field(
             "body", "created_to", msg=gettext_noop("Must be later than created_from.")

@@ -83,7 +83,7 @@ def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
         response_excerpt="<b>Oops</b>",
     )  # fmt: skip
     page = text(site.get(path))
-    assert "Your server rejected it (500)" in page
+    assert "Your server rejected the request (500)" in page
     assert "&lt;b&gt;Oops" in page
     assert "every 2s" not in page
 
@@ -131,7 +131,7 @@ def test_an_endpoint_that_fails_says_why_whatever_came_since(
     assert 'data-state="failing"' in page
     assert page.count("data-delivery=") == 1, "what failed comes first"
     assert text(site.get(f"{path}?show=all")).count("Not tried yet") == 20
-    assert "Your server rejected it (503)." in page.split('id="failure"')[1]
+    assert "Your server rejected the request (503)." in page.split('id="failure"')[1]
     assert '<pre class="whitespace-pre-wrap break-words">no</pre>' in page
     # The last failure of what is not tried again, as far as the page lists it.
     Delivery.objects.exclude(attempts=1).delete()
@@ -140,7 +140,9 @@ def test_an_endpoint_that_fails_says_why_whatever_came_since(
     later = {"number": 2, "error": "endpoint_disabled"}
     DeliveryAttempt.objects.create(client=client_a, delivery=attempt.delivery, **later)
     switched_off(url=receiver.url)
-    assert "Your server rejected it (503)." in text(site.get(path)).split('id="failure"')[1]
+    assert (
+        "Your server rejected the request (503)." in text(site.get(path)).split('id="failure"')[1]
+    )
 
 
 @pytest.mark.django_db(transaction=True)

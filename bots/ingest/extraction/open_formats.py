@@ -175,7 +175,7 @@ def read_epub(path: Path) -> Content:
         book_part = "" if root is None else root.get("full-path", "")
         book = office.parsed(archive, book_part)
         if book is None:
-            raise ExtractError("malformed", "The e-book has no list of its pages.")
+            raise ExtractError("malformed", "The e-book's list of pages is missing.")
         items = {item.get("id"): item.get("href", "") for item in book.iterfind(".//{*}item")}
         title = (book.findtext(".//{*}metadata/{*}title") or "").strip()
         sections = []

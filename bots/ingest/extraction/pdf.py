@@ -115,7 +115,7 @@ def _readable(
     if unspaced and len(unspaced | empty) == len(pages):
         raise ExtractError(
             "unreadable",
-            "Its text has no spaces between words. Save it again, or as a Word file.",
+            "The PDF's text has no spaces between words. Save it again, or save it as a Word file.",
         )
     partly_unspaced = {n for n in numbers if len(spaced[n]) < len(pages[n])} - unspaced
 
@@ -128,7 +128,7 @@ def _readable(
             "Pages without text, which may be scanned or damaged", named(empty.difference(damaged))
         ),
         warning_line(
-            "Scanned pages, read by character recognition, which makes mistakes", named(scans)
+            "Scanned pages read with text recognition (OCR), which can make mistakes", named(scans)
         ),
         warning_line(
             "Pages skipped because their text has no spaces between words",

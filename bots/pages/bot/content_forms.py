@@ -22,8 +22,8 @@ from chatplatform.forms import FilesField, Setting
 from identity.models import User
 
 ANSWER_HELP = gettext_lazy(
-    "The bot also gives it when the question is worded similarly. Wordings it misses are under"
-    " Unanswered questions, where you can add them."
+    "The bot also gives this answer to similarly worded questions. You can add wordings that it"
+    " misses under Unanswered questions."
 )
 VALID_UNTIL_HELP = gettext_lazy("The last day the bot uses it. Leave empty for no end date.")
 _DEPTHS: list[tuple[Any, Any]] = [

@@ -75,10 +75,11 @@ def _holiday(line: str) -> Holiday:
         return Holiday.model_validate({"date": day, "name": name, "hours": spans})
     except pydantic.ValidationError as exc:
         location, message = refusals(exc)[0]
+        enter_hours = gettext("Enter hours such as 09:00–18:00.")
         messages = {
             "date": gettext("Enter a date such as 2026-12-25 instead of “%(line)s”.")
             % {"line": line.strip()[:60]},
-            "hours": f"{day}: {gettext('Enter hours such as 09:00–18:00.')}",
+            "hours": f"{day}: {enter_hours}",
         }
         raise forms.ValidationError(
             messages.get(location[0], f"{day}: {gettext(message)}")

@@ -32,7 +32,9 @@ class ExternalIdTaken(ApiError):
 
 class SameCustomer(ApiError):
     code, status = "same_customer", 409
-    detail = gettext_noop("You can't merge a customer with itself. Choose two customers.")
+    detail = gettext_noop(
+        "You can't merge a customer with themselves. Choose two different customers."
+    )
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:

@@ -30,7 +30,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
     more: ClassVar = {"job_id": (uuid.UUID, "The id of the run in progress.")}
-    detail = gettext_noop("Another run is in progress. Wait until it ends.")
+    detail = gettext_noop("Another run is in progress. Wait for it to finish.")
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:

@@ -39,7 +39,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
     more: ClassVar = {"replay_id": (uuid.UUID, "The id of the replay in progress.")}
-    detail = gettext_noop("A replay of this bot is in progress. Wait until it ends.")
+    detail = gettext_noop("A replay of this bot is in progress. Wait for it to finish.")
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Replay]:

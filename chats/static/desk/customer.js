@@ -51,7 +51,7 @@ export class Customer extends Component {
       ${optOut in OPT_OUTS && html`<p class="quiet" data-opt-out=${optOut}>${label(OPT_OUTS, optOut)}</p>`}
       <dl>
         ${FIELDS.map(({ name, label: words, ...field }) => html`<${Field} key=${name} ...${field} name=${name} label=${t(words)} value=${customer[name] ?? ""} mayChange=${mayChange}
-          save=${(text) => chats.describe(id, { [name]: text || null })} explain=${() => t("This can't be saved. Check the spelling.")} />`)}
+          save=${(text) => chats.describe(id, { [name]: text || null })} explain=${() => t("This can't be saved. Check for typos.")} />`)}
         <${Fact} name=${t("Customer ID in your system")} value=${customer.external_id} />
       </dl>
       <${Attributes} id=${id} attributes=${customer.attributes} mayChange=${mayChange} />

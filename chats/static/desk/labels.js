@@ -17,7 +17,7 @@ export const REASONS = {
   credits_used_up: msg("Out of credits"),
   agent_gone: msg("The agent is no longer available"),
   files_only: msg("Files only, no text"),
-  unreadable: msg("The bot can't read this type of message"),
+  unreadable: msg("The bot can't answer this type of message"),
   approval_needed: msg("Waiting for approval"),
   procedure: msg("A procedure needs a person"),
   answered_elsewhere: msg("Continued outside this inbox"),

@@ -185,7 +185,7 @@ function replyWindow(state, { status, can_reply: canReply, reply_window_expires_
   if (status !== "open") return "";
   const left = end ? Date.parse(end) - state.now : Infinity;
   if (!canReply || left <= 0) return t("Can't reply now");
-  return left < NEAR_MS ? t("{time} to reply", { time: span(left) }) : "";
+  return left < NEAR_MS ? t("{time} left to reply", { time: span(left) }) : "";
 }
 
 /** What is unusual: until when it is snoozed, why it waits, who has it, where it comes from. */

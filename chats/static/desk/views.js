@@ -33,7 +33,7 @@ export function Availability({ state }) {
   const change = () => live.setAway(!isGone).catch(chats.report);
   return html`
     <p class="availability" data-away=${String(isGone)}>
-      <span>${isGone ? t("You're away: new conversations aren't assigned to you automatically. Mentions and messages in your own still reach you.") : t("You're available.")}</span>
+      <span>${isGone ? t("You're away: new conversations aren't assigned to you automatically. You still get mentions, and messages in your own conversations.") : t("You're available.")}</span>
       <button type="button" onClick=${change}>${isGone ? t("Set as available") : t("Set as away")}</button>
     </p>
   `;

@@ -51,7 +51,8 @@ class HandoverForm(ConfigForm):
         Setting(
             "agent_capacity", gettext_lazy("Maximum open conversations per agent"),
             gettext_lazy(
-                "No more are assigned automatically. Agents can still take more themselves."
+                "Beyond this number, none are assigned automatically. Agents can still take more"
+                " themselves."
             ),
         ),
         Setting(
