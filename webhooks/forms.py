@@ -40,7 +40,7 @@ _STATES = [
 _HOURS = [
     (1, gettext_lazy("Last hour")), (24, gettext_lazy("Last day")),
     (48, gettext_lazy("Last two days")), (168, gettext_lazy("Last week")),
-    (719, gettext_lazy("30 days")),
+    (719, gettext_lazy("Last 30 days")),
 ]  # fmt: skip
 
 
