@@ -82,7 +82,7 @@ EMPTY_STATES = {
     "reports.Export": gettext_noop(
         "Large reports are exported in the background. Start an export from Reports."
     ),
-    "webhooks.Delivery": gettext_noop("You'll see webhook deliveries here. Add a webhook first."),
+    "webhooks.Delivery": gettext_noop("Events that are sent to your webhooks will appear here."),
     "webhooks.Event": gettext_noop(
         "Events from conversations, content, and channels will appear here."
     ),

@@ -126,13 +126,13 @@ class BotTestPages(TenantAdmin):
     def keep_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Add a correctly answered question as a golden question that expects the same source."""
-        bot, _, reply, asked = self._answer(request, bot_id, chat_id, message_id)
+        """Add a correctly answered question as a golden question that expects the source of the
+        answer that the person saw: the reply's, or today's."""
+        bot, _, _, asked = self._answer(request, bot_id, chat_id, message_id)
         if request.method == "POST":
-            sources = [item["title"][:300] for item in reply.citations]
             body = GoldenQuestionDto(
                 question=written_answers.one_line(asked.text),
-                expected_source=sources[0] if sources else None,
+                expected_source=request.POST.get("source", "")[:300] or None,
             )
             try:
                 golden_questions.create(bot, body=body, by=viewer(request))

@@ -105,7 +105,7 @@ def test_a_good_answer_becomes_a_golden_question(site, ann, path, bot):
     assert agent.post(keep).status_code == 403
     assert site.get(keep).status_code == 302
     assert not GoldenQuestion.objects.exists()
-    assert site.post(keep)["Location"] == tried
+    assert site.post(keep, {"source": "Opening hours"})["Location"] == tried
     kept = GoldenQuestion.objects.get(bot=bot)
     assert (kept.question, kept.expected_source) == ("When is the shop open?", "Opening hours")
     page = site.get(tried).content.decode()
@@ -136,6 +136,11 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     page = site.post(now).content.decode()
     (now_said,) = re.findall(r"data-now>.*?</div>", page, re.DOTALL)
     assert "From ten to six." in now_said
+    # Only today's answer can be kept as good.
+    assert page.count("data-good") == now_said.count("data-good") == 1
+    assert "data-good" not in site.get(learning).content.decode()
+    (source,) = re.findall(r'name="source" value="(.*?)"', now_said)
+    assert source == Document.objects.get(source="question_answer").title
     assert Message.objects.filter(sender_type="bot", in_reply_to__isnull=False).count() == 1
     # The form shows the answer that exists now, and changes it.
     document = Document.objects.get(source="question_answer")
