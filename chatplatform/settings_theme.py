@@ -37,7 +37,7 @@ UNFOLD: dict[str, Any] = {
         lambda request: static("chatplatform/site.css"),
     ],
     "SCRIPTS": [
-        lambda request: static("chatplatform/autofocus.js"),
+        lambda request: static("chatplatform/page_start.js"),
         lambda request: static("chatplatform/sending.js"),
     ],
     "SITE_TITLE": "Chatbot Platform",

@@ -213,14 +213,16 @@ class BotTestPages(TenantAdmin):
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = base.tabs(self, request, bot, "test")
         if chat:
+            # Read before the messages: a page with an unanswered question has to load again.
+            context |= _state(chat)
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))
             for pk, new_values in (_correction(bot, request.GET) | (changes or {})).items():
                 if pk in found:
                     found[pk] = replace(found[pk], **new_values)
-            context |= _state(chat) | {
-                "lines": [(line, found.get(line.row.pk) if line.row else None) for line in lines]
-            }
+            context["lines"] = [
+                (line, found.get(line.row.pk) if line.row else None) for line in lines
+            ]
         else:
             samples = SampleQuestion.objects.filter(bot=bot).order_by("position", "id")
             context["samples"] = samples[:_MAX_SAMPLES]

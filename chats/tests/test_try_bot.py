@@ -10,6 +10,7 @@ from bots.models import Bot, Document, GoldenQuestion, GoldenRun
 from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
+from chats.pages import transcripts
 from chats.testing import make_chat
 from identity.models import ClientConfig
 from identity.testing import make_person
@@ -247,3 +248,23 @@ def test_it_says_what_the_widget_says(ann, site, path, bot, page):
     assert on_page[-3][1] != on_page[-1][1]
     assert in_preview == on_page
     assert Conversation.objects.get(is_preview=True).customer.attributes == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reply_that_comes_while_the_page_is_built_is_shown_soon(site, path, bot, monkeypatch):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    tried = site.post(path, {"question": "When is the shop open?"})["Location"]
+    read = transcripts.part_of
+
+    def read_before_the_reply(chat):
+        found = read(chat)
+        run_jobs()
+        return found
+
+    monkeypatch.setattr(transcripts, "part_of", read_before_the_reply)
+    page = site.get(tried).content.decode()
+    assert "data-finding" not in page
+    assert 'hx-trigger="every 1s"' in page
+    page = site.get(tried).content.decode()
+    assert "data-finding" in page
+    assert 'hx-trigger="every 1s"' not in page
