@@ -35,6 +35,7 @@ from chatplatform.admin_base import (
 )
 from chatplatform.admin_lists import AdminChangeList
 from chatplatform.api.outgoing_call_limits import calls_out
+from chatplatform.form_fields import language_name
 from chatplatform.templatetags.codes import (
     error_text,
     humanize_code,
@@ -110,7 +111,7 @@ class BotAdmin(TenantAdmin):
     actions_list = ("new_bot",)
     actions_detail = ("open",)
     list_display = (
-        "bot_name", "client", "default_language", in_use, "agent_reply", "created_at",
+        "bot_name", "client", "main_language", in_use, "answers", "created_at",
     )  # fmt: skip
     list_filter = ("is_disabled", "agent_reply", "default_language")
     search_fields = ("bot_name", "description", "client__name")
@@ -128,6 +129,14 @@ class BotAdmin(TenantAdmin):
         "banner_valid_to", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
     readonly_fields = ("avatar",)
+
+    @column(gettext_lazy("Language"), ordering="default_language")
+    def main_language(self, row: models.Bot) -> str:
+        return language_name(row.default_language)
+
+    @column(gettext_lazy("Answers"), ordering="agent_reply")
+    def answers(self, row: models.Bot) -> str:
+        return gettext("Your team") if row.agent_reply else gettext("The bot")
 
     @column(gettext_lazy("Avatar URL"))
     def avatar(self, bot: models.Bot) -> SafeString | str:

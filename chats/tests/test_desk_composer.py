@@ -147,6 +147,42 @@ def test_enter_sends_for_who_wants_it_and_the_chat_is_ended_or_snoozed(
     problems.clear()
 
 
+def test_a_reply_that_was_begun_becomes_no_note(screen, shop, ann, ben, chat_id):
+    composer = open_chat(screen, ben)
+    composer.fill("The price is")
+    assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
+    expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
+    for name in ("Assign…", "Snooze", "End"):
+        expect(screen.locator(".acts").get_by_role("button", name=name)).to_have_count(0)
+    composer.press_sequentially(" 9 EUR")
+    screen.keyboard.press("Control+Enter")
+    expect(screen.locator(".composer [role=alert]")).to_be_visible()
+    expect(log(screen).locator(".pending")).to_have_count(0)
+    screen.get_by_role("button", name="Note", exact=True).click()
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Send now").click()
+    expect(log(screen).locator(".message.is-note:not(.pending)")).to_have_count(1)
+    note = Message.objects.get(sender_type="agent", is_note=True)
+    assert note.content[0]["text"] == "The price is 9 EUR"
+
+
+def test_a_refused_reply_is_said_in_any_chat(screen, shop, ann, ben, chat_id, problems):
+    write_in(shop, "Max")
+    open_chat(screen, ben).fill("Hello")
+    screen.keyboard.press("Control+Enter")
+    show(screen, "All")
+    row(screen, "Max").click()
+    Conversation.objects.filter(pk=chat_id).update(assign_type="agent", assignee=ann.user)
+    toast = screen.locator(".toast.fault")
+    expect(toast).to_contain_text("Your message to Zoe", timeout=10_000)
+    expect(row(screen, "Zoe").locator(".fault")).to_have_text("not sent")
+    toast.get_by_role("button", name="Open").click()
+    expect(log(screen).locator(".pending")).to_contain_text("Hello")
+    assert not Message.objects.filter(sender_type="agent").exists()
+    assert all("409" in problem for problem in problems)
+    problems.clear()
+
+
 def test_an_undone_message_comes_back_before_what_is_typed_since(screen, ben, chat_id):
     composer = open_chat(screen, ben)
     undo = log(screen).locator(".pending").get_by_role("button", name="Undo")

@@ -183,7 +183,7 @@ export function Pending({ item }) {
         ${text && html`<p class="said" dir="auto">${text}</p>`}
         ${files.map((file) => html`<p><${Icon} name="clip" /> <bdi>${file.name}</bdi></p>`)}
         <p class="foot">
-          <span role="status">${state === "failed" ? `${t("not sent")}: ${error}` : label(STATUSES, state)}</span>
+          <span role="status" class=${state === "failed" ? "fault" : ""}>${state === "failed" ? `${t("not sent")}: ${error}` : label(STATUSES, state)}</span>
           ${state === "held" && html`<button type="button" class="link" onClick=${() => outbox.undo(id)}>${t("Undo")}</button>`}
           ${state === "held" && html`<button type="button" class="link" onClick=${() => outbox.sendNow(id)}>${t("Send now")}</button>`}
           ${state === "failed" && html`<button type="button" class="link" onClick=${() => outbox.retry(id)}>${t("Try again")}</button>`}

@@ -70,13 +70,15 @@ export class Composer extends Component {
     dispatch({ type: "files", id: this.props.chat.id, files });
   }
 
-  /** A chat that takes no reply may still be given a note. */
+  /** A chat that takes no reply may still be given a note. What was begun as a reply stays one. */
   get isNote() {
-    return this.draft.isNote || Boolean(obstacle(this.props.state, this.props.chat));
+    const { text, isNote, isReply } = this.draft;
+    return isNote || (!(text && isReply) && Boolean(obstacle(this.props.state, this.props.chat)));
   }
 
   change(draft) {
-    dispatch({ type: "draft", id: this.props.chat.id, draft });
+    const begun = draft.text && !this.draft.text ? { isReply: !(draft.isNote ?? this.isNote) } : {};
+    dispatch({ type: "draft", id: this.props.chat.id, draft: { ...begun, ...draft } });
   }
 
   write(text) {
@@ -160,20 +162,27 @@ export class Composer extends Component {
     this.field.current?.focus();
   }
 
+  /** Sends what is typed; whether it was sent. */
   send = () => {
     const { chat, state } = this.props;
     const text = this.draft.text.trim();
     const { files } = this;
-    if ((!text && !files.length) || excess(text) || state.me.role === "viewer") return;
+    if ((!text && !files.length) || excess(text) || state.me.role === "viewer") return false;
+    if (!this.isNote && obstacle(state, chat)) {
+      this.setState({ fault: t("Your reply wasn't sent. To keep it for your team, select “Note” first.") });
+      return false;
+    }
     outbox.send(chat.id, { text, isNote: this.isNote, files });
     this.setState({ suggestion: null, options: [], missing: null, isNothing: false, fault: null });
+    return true;
   };
 
   /** Sends the reply, then ends or snoozes the chat. */
   sendAnd = (what) => {
     const { id } = this.props.chat;
-    this.send();
+    const isSent = this.send();
     this.field.current.focus();
+    if (!isSent) return;
     if (what === "end") chats.end([id]);
     else dispatch({ type: "dialog", dialog: { kind: "snooze", ids: [id] } });
   };
@@ -291,7 +300,7 @@ export class Composer extends Component {
 
   setMode(isNote) {
     this.change({ isNote });
-    this.setState({ options: [], isNothing: false });
+    this.setState({ options: [], isNothing: false, fault: null });
     this.field.current.focus();
   }
 }

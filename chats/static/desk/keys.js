@@ -1,12 +1,13 @@
 /** Keyboard shortcuts: one key for each action, while no field has the focus. */
 
-import { msg } from "../common/i18n.js";
+import { msg, t } from "../common/i18n.js";
 import * as chats from "./chats.js";
 import { undoLatest } from "./delayed.js";
+import { OBSTACLES } from "./labels.js";
 import { show } from "./live.js";
 import { openLatest } from "./notices.js";
-import { VIEWS } from "./reducer.js";
-import { dispatch, read } from "./store.js";
+import { VIEWS, isOfOther } from "./reducer.js";
+import { dispatch, read, toast } from "./store.js";
 
 const NOTHING = () => {};
 
@@ -17,8 +18,8 @@ export const KEYS = [
   { keys: ["R"], name: msg("Write a reply"), act: () => write(false) },
   { keys: ["N"], name: msg("Write a note"), act: () => write(true) },
   { keys: ["A"], name: msg("Take or assign the conversation"), act: takeOrAssign },
-  { keys: ["E"], name: msg("End the conversation and open the next one"), act: () => withChosen((ids) => chats.end(ids)) },
-  { keys: ["S"], name: msg("Snooze"), act: () => ask("snooze") },
+  { keys: ["E"], name: msg("End the conversation and open the next one"), act: () => withOwn((ids) => chats.end(ids)) },
+  { keys: ["S"], name: msg("Snooze"), act: () => askOwn("snooze") },
   { keys: ["P"], name: msg("Priority"), act: () => ask("priority") },
   { keys: ["T"], name: msg("Tags"), act: () => ask("tags") },
   { keys: ["Z"], name: msg("Undo"), act: undoLatest },
@@ -63,16 +64,30 @@ function withChosen(act) {
   if (open.length) act(open);
 }
 
+/** The same without the chats of colleagues; if there are no others, a message says why nothing happens. */
+function withOwn(act) {
+  withChosen((ids) => {
+    const state = read();
+    const own = ids.filter((id) => !isOfOther(state, state.chats[id]));
+    if (own.length) act(own);
+    else toast(t(OBSTACLES.of_other, { name: state.chats[ids[0]].assignee?.name }));
+  });
+}
+
 function ask(kind) {
   withChosen((ids) => dispatch({ type: "dialog", dialog: { kind, ids } }));
 }
 
+function askOwn(kind) {
+  withOwn((ids) => dispatch({ type: "dialog", dialog: { kind, ids } }));
+}
+
 /** Takes a chat that nobody has; for any other, and for several, opens the assignment. */
 function takeOrAssign() {
-  withChosen((ids) => {
+  withOwn((ids) => {
     const isFree = ids.length === 1 && read().chats[ids[0]].assign_type !== "agent";
     if (isFree) chats.take(ids[0]);
-    else ask("assign");
+    else dispatch({ type: "dialog", dialog: { kind: "assign", ids } });
   });
 }
 

@@ -181,5 +181,5 @@ export const OBSTACLES = {
   only_read: msg("You can read conversations but can't reply."),
   ended_here: msg("This conversation has ended."),
   window_closed: msg("You can reply again once the customer sends a message."),
-  of_other: msg("{name} is handling this. Add a note, or take over."),
+  of_other: msg("{name} is handling this. You can add a note."),
 };

@@ -10,7 +10,7 @@ import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./la
 import * as live from "./live.js";
 import { noticeText } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
-import { VIEWS, isAway, rows, unnoticed } from "./reducer.js";
+import { VIEWS, isAway, isOfOther, rows, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
 import { Availability, Bell, Chips } from "./views.js";
@@ -103,15 +103,16 @@ function Views({ state }) {
 function Bulk({ state }) {
   const ids = Object.keys(state.selected).filter((id) => state.selected[id]);
   if (!ids.length) return null;
-  const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids } });
+  const own = ids.filter((id) => state.chats[id] && !isOfOther(state, state.chats[id]));
+  const ask = (kind, chosen = ids) => () => dispatch({ type: "dialog", dialog: { kind, ids: chosen } });
   return html`
     <div class="bulk" role="group" aria-label=${tn("{count} selected", "{count} selected", ids.length)}>
       <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
-      <button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>
+      ${own.length > 0 && html`<button type="button" onClick=${ask("assign", own)}>${t("Assign…")}</button>`}
       <button type="button" onClick=${ask("priority")}>${t("Priority")}</button>
       <button type="button" onClick=${ask("tags")}>${t("Tags")}</button>
-      <button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>
-      <button type="button" onClick=${() => chats.end(ids)}>${t("End")}</button>
+      ${own.length > 0 && html`<button type="button" onClick=${ask("snooze", own)}>${t("Snooze")}</button>`}
+      ${own.length > 0 && html`<button type="button" onClick=${() => chats.end(own)}>${t("End")}</button>`}
       <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("Clear")}</button>
     </div>
   `;
@@ -132,6 +133,7 @@ function rowProps(state, chat, notice) {
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     called: notice ? noticeText(state, notice) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
+    isRefused: state.outbox.some((item) => item.chatId === chat.id && item.state === "failed"),
     today: midnight(state.now),
   };
 }
@@ -148,7 +150,7 @@ class Row extends Component {
     if (this.props.isOpen && !before.isOpen) this.place.current.scrollIntoView({ block: "nearest" });
   }
 
-  render({ chat, isOpen, isSelected, urgency: level, wait, closing, facts: known, said, found, typist, called, hasDraft, today }) {
+  render({ chat, isOpen, isSelected, urgency: level, wait, closing, facts: known, said, found, typist, called, hasDraft, isRefused, today }) {
     const name = customerName(chat);
     const waiting = level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait });
     const select = ({ shiftKey }) => dispatch({ type: "selected", id: chat.id, isRange: shiftKey });
@@ -170,6 +172,7 @@ class Row extends Component {
               <span class="last" dir="auto">${typist || (found ? found.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part)) : said)}</span>
               ${closing && html`<span class="closing">${closing}</span>`}
               ${called && html`<span class="called" title=${called}><${Icon} name="bell" /><span class="hidden">${called}</span></span>`}
+              ${isRefused && html`<span class="fault">${t("not sent")}</span>`}
               ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
               ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${tn("{count} unread", "{count} unread", chat.unread_count)}</span></span>`}
             </span>

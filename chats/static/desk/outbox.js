@@ -1,9 +1,12 @@
 /** The agent's messages that the platform has not stored yet, and drafts. Both survive a restart. */
 
+import { t } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
+import { show } from "./attention.js";
 import { UNDO_MS, later } from "./delayed.js";
+import { customerName } from "./people.js";
 import { draftOf, filesOf, isOwn } from "./reducer.js";
-import { dispatch, read, remember, subscribe } from "./store.js";
+import { dispatch, read, remember, subscribe, toast } from "./store.js";
 
 const RETRY_MS = 3000;
 const held = new Map(); // by item: what undoes it
@@ -105,7 +108,8 @@ function recall({ id, chatId, text, isNote, files }) {
   const typed = draftOf(read(), chatId);
   const both = [text, typed.text].filter(Boolean).join("\n");
   // What is a note becomes no part of a reply.
-  dispatch({ type: "draft", id: chatId, draft: { text: both, isNote: isNote || Boolean(typed.text && typed.isNote) } });
+  const isForTeam = isNote || Boolean(typed.text && typed.isNote);
+  dispatch({ type: "draft", id: chatId, draft: { text: both, isNote: isForTeam, isReply: !isForTeam } });
   dispatch({ type: "files", id: chatId, files: [...files, ...filesOf(read(), chatId)] });
 }
 
@@ -148,6 +152,7 @@ async function deliver(id) {
     } catch (error) {
       if (error instanceof Refusal) {
         dispatch({ type: "outbox", id, change: { state: "failed", error: error.message } });
+        tellRefused(item.chatId, error.message);
         return;
       }
       const isSignedOut = error instanceof SignedOut;
@@ -157,6 +162,14 @@ async function deliver(id) {
       await pause(isSignedOut ? null : RETRY_MS);
     }
   }
+}
+
+/** Says that a message was refused; the agent may be in another chat by now. */
+function tellRefused(chatId, reason) {
+  const { chats, openId } = read();
+  const name = chats[chatId] ? customerName(chats[chatId]) : t("Customer");
+  const open = openId === chatId ? undefined : () => show(chatId);
+  toast(t("Your message to {name} wasn't sent: {reason}", { name, reason }), { isFault: true, open, seconds: 10 });
 }
 
 /** Settles after the given time, if any, or when the connection is back. */

@@ -52,7 +52,7 @@ function Toasts({ toasts }) {
           <div class=${isFault ? "toast fault" : "toast"} key=${id}>
             <span dir="auto">${text}</span>
             ${undo && html`<button type="button" onClick=${undo}>${t("Undo")} <kbd>Z</kbd></button>`}
-            ${open && html`<button type="button" onClick=${open}>${t("Open")} <kbd>G</kbd></button>`}
+            ${open && html`<button type="button" onClick=${open}>${t("Open")} ${!isFault && html`<kbd>G</kbd>`}</button>`}
             <button type="button" aria-label=${t("Close")} onClick=${() => dispatch({ type: "untoast", id })}>×</button>
           </div>
         `,

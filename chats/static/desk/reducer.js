@@ -412,9 +412,12 @@ export function obstacle(state, chat) {
   if (state.me.role === "viewer") return "only_read";
   if (chat.status === "ended") return "ended_here";
   if (!chat.can_reply) return "window_closed";
-  if (chat.assign_type === "agent" && !isMine(chat, state.me) && state.me.role === "agent") return "of_other";
+  if (isOfOther(state, chat)) return "of_other";
   return null;
 }
+
+/** Whether a colleague has the chat, so that this agent may neither reply nor change who has it. */
+export const isOfOther = (state, chat) => chat.assign_type === "agent" && !isMine(chat, state.me) && state.me.role === "agent";
 
 /** The message that the caller may still change: the latest of theirs that the customer sees. */
 export function changeable(state, chat, messages) {

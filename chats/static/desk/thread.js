@@ -10,7 +10,7 @@ import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Face, Priority, blockName, customerName, faceOf, holder } from "./people.js";
-import { blockedUntil, changeable, viewersOf } from "./reducer.js";
+import { blockedUntil, changeable, isOfOther, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, dayAndClock, midnight } from "./times.js";
 
@@ -30,7 +30,7 @@ function Head({ state, chat }) {
   const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
   const [isEnded, isSnoozed] = [chat.status === "ended", chat.status === "snoozed"];
   const mayAct = state.me.role !== "viewer";
-  const canAct = mayAct && !isEnded;
+  const canAct = mayAct && !isEnded && !isOfOther(state, chat);
   const isFree = chat.assign_type !== "agent";
   const others = viewersOf(state, chat.id);
   const until = blockedUntil(state, chat);
@@ -48,7 +48,7 @@ function Head({ state, chat }) {
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
-        ${mayAct && isSnoozed && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Unsnooze")}</button>`}
+        ${mayAct && isSnoozed && !isOfOther(state, chat) && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Unsnooze")}</button>`}
         ${mayAct && isEnded && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Reopen")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
       </div>
