@@ -369,11 +369,15 @@ class ColumnsMixin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
-        to_column = self._page_column
-        # If the class sets no `fields`, Django lists both a field and the column that replaces it.
+
+        def columns(names: Any) -> list[Any]:
+            useful = [name for name in names if self._is_useful_column(request, name)]
+            # If the class sets no `fields`, Django lists both a field and the column that
+            # replaces it.
+            return [*dict.fromkeys(map(self._page_column, useful))]
+
         return [
-            (title, options | {"fields": [*dict.fromkeys(map(to_column, options["fields"]))]})
-            for title, options in groups
+            (title, options | {"fields": columns(options["fields"])}) for title, options in groups
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:

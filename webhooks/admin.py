@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -102,13 +102,21 @@ class Deliveries(ReadOnlyInline):
 
 class Attempts(ReadOnlyInline):
     model = DeliveryAttempt
-    fields = ("number", "http_status", "duration_ms", "why", "response_excerpt", "created_at")
+    fields = ("number", "result", "duration", "response", "created_at")
     readonly_fields = fields
     ordering = ("number",)
 
-    @column(gettext_lazy("Error"))
-    def why(self, row: DeliveryAttempt) -> str:
-        return attempt_text(row) if row.error else "–"
+    @column(gettext_lazy("Result"))
+    def result(self, row: DeliveryAttempt) -> str:
+        return attempt_text(row)
+
+    @column(gettext_lazy("Duration"))
+    def duration(self, row: DeliveryAttempt) -> str:
+        return "–" if row.duration_ms is None else f"{row.duration_ms:,} ms"
+
+    @column(gettext_lazy("Response"))
+    def response(self, row: DeliveryAttempt) -> str:
+        return row.response_excerpt or "–"
 
 
 def attempt_text(attempt: DeliveryAttempt) -> str:
@@ -466,6 +474,9 @@ class DeliveryAdmin(TenantAdmin):
     search_fields = ("=event__id", "config__url", "client__name")
     inlines = (Attempts,)
     actions = ("send_again",)
+    fields = ("event_type", "config", "shown_state", "attempts", "due_at", "happened")
+    readonly_fields = ("event_type", "shown_state", "happened")
+    labels: ClassVar = {"due_at": gettext_lazy("Next attempt")}
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:

@@ -52,7 +52,7 @@ class Event(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type.replace('.', ' ').replace('_', ' ').capitalize()} {self.pk}"
+        return self.type.replace(".", " ").replace("_", " ").capitalize()
 
 
 class UnnumberedEvent(TenantModel):
@@ -259,7 +259,7 @@ class Delivery(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.event_id} to {self.config_id} ({self.state})"
+        return f"{self.event} · {self.config}"
 
 
 class DeliveryAttempt(TenantModel):
@@ -286,4 +286,4 @@ class DeliveryAttempt(TenantModel):
         indexes = [models.Index(fields=["delivery", "number"], name="delivery_attempt_number")]
 
     def __str__(self) -> str:
-        return f"attempt {self.number} of {self.delivery_id}"
+        return f"{self.number}"

@@ -151,4 +151,4 @@ class FunctionCall(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.function_name} {self.status}"
+        return self.function_name.replace("_", " ").capitalize()
