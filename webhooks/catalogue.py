@@ -42,6 +42,11 @@ _BY: dict[str, Any] = {
 }
 _STATUS_CHANGE: _Data = {**_CHAT, "by": _BY}
 _REASON = _field("string", "Why the bot handed over: a `handoff_reason`.", "no_answer")
+_RETURN_REASON = _field(
+    ["string", "null"],
+    "Why it returned to the queue: a value of `handoff_reason`; null if it went to the bot.",
+    "agent_silent",
+)
 _TAGS = _field(
     "array",
     "All tags of the conversation: name, source, confidence.",
@@ -80,7 +85,7 @@ EVENTS: dict[str, EventType] = {
     "conversation.unassigned": EventType(
         "A conversation no longer has an agent, because the agent returned it, did not answer in"
         " time or left; or it went from the queue back to the bot.",
-        _STATUS_CHANGE,
+        {**_STATUS_CHANGE, "reason": _RETURN_REASON},
     ),
     "conversation.handed_off": EventType(
         "The bot handed a conversation over.", {**_STATUS_CHANGE, "reason": _REASON}

@@ -109,6 +109,10 @@ def _step_text(kind: str, data: Any) -> str:
             text = gettext("Assigned to %(name)s") % {"name": name}
         case "conversation.unassigned" if state.get("assign_type") == "bot":
             text = gettext("Returned to the bot")
+        case "conversation.unassigned" if data.get("reason") and not by:
+            text = gettext("Returned to the queue: %(reason)s") % {
+                "reason": humanize_code(data["reason"])
+            }
         case "conversation.unassigned":
             text = gettext("Returned to the queue")
         case "conversation.prioritized":

@@ -91,17 +91,19 @@ class Conversation(Schema):
     )
     handoff_reason: str | None = Field(
         None,
-        description="Why the conversation went to your team; null if it did not. `no_answer`: the"
-        " bot had no answer. `customer_asked`: the customer asked for a person. `engine_failed`:"
-        " the bot's engine failed. `bot_disabled`: the bot is off. `agents_reply`: the bot's"
-        " `agent_reply` leaves its conversations to agents. `staff_request`: someone on your team"
-        " put it in the queue. `agent_silent`: the agent did not reply within"
-        " `return_after_seconds`. `credits_used_up`: there were not enough credits for a reply."
-        " `agent_gone`: its agent was disabled or became a viewer. `files_only`: the customer sent"
-        " files that the bot cannot read. `unreadable`: the customer sent something else that only"
-        " a person can deal with, such as an order. `approval_needed`: an agent must approve a"
-        " function call. `procedure`: a procedure handed over. `answered_elsewhere`: a person"
-        " answered with the channel's own tools, or another app took over the conversation there.",
+        description="Why the conversation went to your team; null if it did not. It stays if the"
+        " conversation later returns from an agent to the queue; the step's `reason` says why that"
+        " happened. `no_answer`: the bot had no answer. `customer_asked`: the customer asked for a"
+        " person. `engine_failed`: the bot's engine failed. `bot_disabled`: the bot is off."
+        " `agents_reply`: the bot's `agent_reply` leaves its conversations to agents."
+        " `staff_request`: someone on your team put it in the queue. `agent_silent`: the agent did"
+        " not reply within `return_after_seconds`. `credits_used_up`: there were not enough"
+        " credits for a reply. `agent_gone`: its agent was disabled or became a viewer."
+        " `files_only`: the customer sent files that the bot cannot read. `unreadable`: the"
+        " customer sent something else that only a person can deal with, such as an order."
+        " `approval_needed`: an agent must approve a function call. `procedure`: a procedure"
+        " handed over. `answered_elsewhere`: a person answered with the channel's own tools, or"
+        " another app took over the conversation there.",
     )
     previous_chat_id: uuid.UUID | None = Field(
         None,

@@ -154,8 +154,8 @@ class ChatStep(Schema):
     )
     reason: str | None = Field(
         None,
-        description="Why the conversation was handed over, as in the `handoff_reason` of a"
-        " `Conversation`; null for other steps.",
+        description="Why the conversation was handed over or returned to the queue, one of the"
+        " values of `handoff_reason` of a `Conversation`; null for other steps.",
     )
     snoozed_until: Moment | None = Field(
         None,
@@ -203,10 +203,7 @@ class AssignNotification(Schema):
         None,
         description="The person who caused the notification; null for the platform.",
     )
-    is_read: bool = Field(
-        description="Whether the notification was read; a notification of your own action is read"
-        " from the start.",
-    )
+    is_read: bool = Field(description="Whether the notification was read.")
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod

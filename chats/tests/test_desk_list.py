@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
+from chats import tasks
 from chats.models import Conversation, Notification
 from chats.testing import make_chat, put_message
 from chats.tests.test_desk import enter, log, row, say, show, write_in
@@ -116,6 +117,18 @@ def test_a_customers_message_gives_an_open_chat_time_to_reply_again(screen, shop
     assert shop.post(f"/mesaging/conversations/{chat_id}/messages", body).status_code == 201
     expect(row(screen, "Zoe").locator(".closing")).to_have_count(0)
     expect(screen.locator(".composer:not(.is-note)")).to_be_visible()
+
+
+def test_the_transcript_says_why_the_agent_lost_the_chat(screen, shop, ann, ben):
+    chat_id = write_in(shop, "Zoe")
+    given(ann, ben, chat_id)
+    Conversation.objects.update(return_at=timezone.now() - timedelta(seconds=1))
+    tasks.run_timers()
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    step = screen.locator(".step").last
+    expect(step).to_contain_text("Returned to the queue: The agent didn't reply in time")
 
 
 def test_the_bell_calls_whom_it_concerns(screen, server, shop, ann, ben):

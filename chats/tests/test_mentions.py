@@ -103,9 +103,10 @@ def test_the_note_of_an_assignment_mentions(ann, ben, chat):
     assert mentioned() == ["Ben"]
 
 
-def test_who_mentions_themselves_has_read_it(ann, chat):
+def test_who_mentions_themselves_is_not_notified(ann, chat):
     note(ann, chat, "@Ann: call back")
-    assert Notification.objects.get().is_read
+    assert ann.get("/ai/chat/notifications").json()["items"] == []
+    assert not Event.objects.filter(type="notification.created").exists()
 
 
 def test_nobody_is_mentioned_who_is_gone_or_in_a_preview(ann, ben, bot, chat):

@@ -100,6 +100,28 @@ def test_who_is_away_is_notified_only_of_what_concerns_them(ann, ben, bea, bot):
     assert kinds == ["assigned", "mentioned"]
 
 
+def test_nobody_is_notified_of_what_they_did_themselves(ann, ben, chat):
+    path = f"/ai/chat/{chat.pk}"
+    for step, body in (
+        ("assign", {"assign_type": "agent", "note": "@Ben: call back"}),
+        ("agent-end", None),
+        ("reopen", None),
+        ("assign", {"assign_type": "bot"}),
+        ("assign", {"assign_type": "agent"}),
+    ):
+        reply = ben.post(f"{path}/{step}", body)
+        assert reply.status_code == 200, reply.content
+    for query in ({}, {"unread": "true"}, {"unread": "false"}, {"personal": "true"}):
+        assert ben.get(PATH, query).json()["items"] == []
+    assert ben.put(f"{PATH}/read").json() == {"count": 0}
+    assert not Event.objects.filter(type="notification.created").exists()
+    ben.post(f"{path}/manual", {"text": "@Ben and @Ann, look", "is_note": True})
+    assert [item["kind"] for item in ann.get(PATH).json()["items"]] == ["mentioned"]
+    assert ben.get(PATH).json()["items"] == []
+    event = Event.objects.get(type="notification.created")
+    assert [item["user_id"] for item in event.data["notifications"]] == [ann.user.pk]
+
+
 def test_presence_is_not_asked_for_under_the_lock(ann, bot, monkeypatch):
     chat = make_chat(bot)
     online = mock.Mock(return_value=set())

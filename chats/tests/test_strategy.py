@@ -201,6 +201,21 @@ def test_the_last_owner_of_a_chat_is_not_the_first_choice(ben, bea, client_a, bo
     assert owners([chat]) == ["Bea"]
 
 
+def test_who_took_a_chat_and_gave_it_up_is_not_the_first_choice(
+    ben, bea, client_a, bot, set_strategy
+):
+    set_strategy("round_robin")
+    for person in (ben, bea):
+        presence.touch(person.user)
+    first, second = waiting(bot, 2)
+    for person, chat in ((ben, first), (bea, second)):
+        person.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
+    # It is Ben's turn, but he has just given the chat up.
+    ben.post(f"/ai/chat/{first.pk}/assign", {"assign_type": "queue"})
+    routing.assign_waiting(client_a.pk)
+    assert owners([first, second]) == ["Bea", "Bea"]
+
+
 def test_the_last_owner_of_a_chat_is_chosen_if_there_is_no_other(ben, client_a, bot, set_strategy):
     set_strategy("round_robin")
     presence.touch(ben.user)

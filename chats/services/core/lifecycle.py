@@ -86,7 +86,8 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
 
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
     """Move the chat to the queue, where it waits for an agent. If the bot has the chat, the caller
-    must also tell the customer, as `reply.publishing` and `handoffs.hand_over` do."""
+    must also tell the customer, as `reply.publishing` and `handoffs.hand_over` do. Otherwise an
+    earlier `handoff_reason` stays, and only the event says why the chat is back."""
     ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
     _move(
@@ -98,10 +99,8 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
         handed_off_at=chat.handed_off_at or (timezone.now() if from_bot else None),
         waiting_since=chat.waiting_since or timezone.now(),
     )
-    if from_bot:
-        _announce(chat, "conversation.handed_off", by=by, reason=reason)
-    else:
-        _announce(chat, "conversation.unassigned", by=by)
+    event_type = "conversation.handed_off" if from_bot else "conversation.unassigned"
+    _announce(chat, event_type, by=by, reason=reason)
     if before:
         team_notifications.notify_unassigned(chat, from_=before, by=by)
     team_notifications.enqueue_waiting(chat)
@@ -121,7 +120,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
         handoff_reason=None,
         waiting_since=None,
     )
-    _announce(chat, "conversation.unassigned", by=by)
+    _announce(chat, "conversation.unassigned", by=by, reason=None)
     if before:
         team_notifications.notify_unassigned(chat, from_=before, by=by)
         presence.enqueue_assignment(chat.client)

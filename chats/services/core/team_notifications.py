@@ -73,22 +73,20 @@ def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
-    """Notify an agent of a chat that was assigned to them. If they took the chat themselves, the
-    notification is already marked as read."""
+    """Notify an agent of a chat that was assigned to them, unless they took it themselves."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, assignee=to, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
-    """Notify an agent of a chat that they no longer have. If they gave the chat up themselves, the
-    notification is already marked as read."""
+    """Notify an agent of a chat that they no longer have, unless they gave it up themselves."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whose names follow an `@` in a note. A first name, or a name without
-    accents, is enough if only one person has it."""
+    """Notify the people whose names follow an `@` in a note, except its author. A first name, or a
+    name without accents, is enough if only one person has it."""
     if "@" not in note.text:
         return
     people = User.objects.filter(client_id=note.client_id, is_disabled=False)
@@ -123,11 +121,12 @@ def _plain(text: str) -> str:
 def list_for_user(
     user: User, *, unread: bool | None, personal: bool | None = None
 ) -> QuerySet[Notification]:
-    """A person's notifications: if `unread` is True, only unread notifications; if it is False,
-    only read ones. If `personal` is True, only notifications that concern this person; if it is
-    False, only notifications for the whole team. None does not filter."""
+    """A person's notifications, without the rows about their own actions, which `_notify` keeps for
+    routing. If `unread` is True, only unread notifications; if it is False, only read ones. If
+    `personal` is True, only notifications that concern this person; if it is False, only
+    notifications for the whole team. None does not filter."""
     assert user.client
-    rows = Notification.objects.for_client(user.client).filter(user=user)
+    rows = Notification.objects.for_client(user.client).filter(user=user).exclude(assigned_by=user)
     if unread is not None:
         rows = rows.filter(is_read=not unread)
     if personal is not None:
@@ -176,6 +175,8 @@ def _notify(
     by: User | None = None,
     message: Message | None = None,
 ) -> None:
+    """Store and announce a notification. For the person who did it themselves, it is only stored:
+    routing reads there who had a chat, and when."""
     if chat.is_preview:
         return
     rows = Notification.objects.bulk_create(
@@ -190,6 +191,7 @@ def _notify(
         )
         for user_id in to
     )
+    rows = [row for row in rows if by is None or row.user_id != by.pk]
     if rows:
         # One event for all notifications; each live feed shows its user only their own.
         shown = [desk_schemas.AssignNotification.from_row(row) for row in rows]
@@ -199,4 +201,4 @@ def _notify(
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
     if kind in _PUSHED:
-        push.enqueue_pushes(chat, kind, (row.user_id for row in rows if not row.is_read))
+        push.enqueue_pushes(chat, kind, (row.user_id for row in rows))

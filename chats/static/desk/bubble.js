@@ -212,7 +212,8 @@ function words(step, me) {
       return step.assignee?.external_id === String(me.id) ? t("{by} assigned this to you", { by }) : t("{by} assigned this to {name}", { by, name });
     case "conversation.unassigned":
       if (step.assign_type === "bot") return by ? t("{by} returned this to the bot", { by }) : t("Returned to the bot");
-      return by ? t("{by} returned this to the queue", { by }) : t("Returned to the queue");
+      if (by) return t("{by} returned this to the queue", { by });
+      return step.reason ? t("Returned to the queue: {reason}", { reason: label(REASONS, step.reason) }) : t("Returned to the queue");
     case "conversation.prioritized":
       return t("{by} set the priority to {priority}", { by: by ?? t("A teammate"), priority: label(PRIORITY_NAMES, step.priority) });
     case "conversation.snoozed":

@@ -37,6 +37,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{by} returned this to the bot": "{by} hat sie an den Bot zurückgegeben",
 "Returned to the bot": "Zurück an den Bot gegeben",
 "{by} returned this to the queue": "{by} hat sie in die Warteschlange zurückgegeben",
+"Returned to the queue: {reason}": "Zurück in die Warteschlange gegeben: {reason}",
 "Returned to the queue": "Zurück in die Warteschlange gegeben",
 "{by} set the priority to {priority}": "{by} hat die Priorität auf „{priority}“ gesetzt",
 "{by} ended the conversation": "{by} hat die Unterhaltung beendet",

@@ -36,6 +36,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{by} returned this to the bot": "{by} trả về cho bot",
 "Returned to the bot": "Trở lại với bot",
 "{by} returned this to the queue": "{by} trả về hàng chờ",
+"Returned to the queue: {reason}": "Trở lại hàng chờ: {reason}",
 "Returned to the queue": "Trở lại hàng chờ",
 "{by} set the priority to {priority}": "{by} đã đặt mức ưu tiên: {priority}",
 "{by} ended the conversation": "{by} đã kết thúc",
