@@ -58,10 +58,11 @@ class Dialog extends Component {
     this.place.current.showModal();
   }
 
-  /** Closed before it is removed, so that the focus returns to where it was. */
+  /** Closed before it is removed, so that the focus returns to where it was; to the transcript, if that is gone. */
   componentWillUnmount() {
     this.isGone = true;
     this.place.current.close();
+    setTimeout(() => document.activeElement === document.body && document.querySelector("[role=log]")?.focus());
   }
 
   render({ title, fault, isBusy, children }) {
