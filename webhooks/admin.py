@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -171,9 +171,11 @@ class EventAdmin(TenantAdmin):
 def _cause(event: Event) -> dict[str, str]:
     """Who caused the event, and its reason or error; empty if unknown."""
     data: dict[str, Any] = event.data
-    reason = data.get("reason")
-    failure = ((data.get("document") or {}).get("error") or {}).get("message")
     by = (data.get("by") or {}).get("name", "")
+    # Of a chat that a person returned to the queue, the reason says no more than the name.
+    is_return = event.type == "conversation.unassigned" and by
+    reason = None if is_return else data.get("reason")
+    failure = ((data.get("document") or {}).get("error") or {}).get("message")
     return {"by": by, "details": humanize_code(reason) if reason else failure or ""}
 
 
@@ -474,13 +476,24 @@ class DeliveryAdmin(TenantAdmin):
     search_fields = ("=event__id", "config__url", "client__name")
     inlines = (Attempts,)
     actions = ("send_again",)
-    fields = ("event_type", "config", "shown_state", "attempts", "due_at", "happened")
-    readonly_fields = ("event_type", "shown_state", "happened")
-    labels: ClassVar = {"due_at": gettext_lazy("Next attempt")}
+    fields = (
+        "client", "sent_event", "config", "shown_state", "attempts", "next_attempt", "happened",
+        "is_test",
+    )  # fmt: skip
+    readonly_fields = ("sent_event", "shown_state", "next_attempt", "happened")
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
         return format_html("{} <code>{}</code>", humanize_code(row.event.type), row.event.type)
+
+    @column(gettext_lazy("Event"))
+    def sent_event(self, row: Delivery) -> str:
+        """A link to the event, with its data."""
+        return link("admin:webhooks_event_change", row.event_id, humanize_code(row.event.type))
+
+    @column(gettext_lazy("Next attempt"), ordering="due_at")
+    def next_attempt(self, row: Delivery) -> str:
+        return when(row.due_at) if row.due_at else "–"
 
     @column(gettext_lazy("Time"), ordering="event")
     def happened(self, row: Delivery) -> str:

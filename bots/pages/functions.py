@@ -229,8 +229,9 @@ class FunctionCallAdmin(ApprovalsMixin):
     search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
     list_select_related = ("bot", "decided_by")
     fields = (
-        "shown_name", "bot", "chat", "shown_status", "error", "arguments", "result_excerpt",
-        "http_status", "duration_ms", "requires_approval", "decided_by", "decided_at", "created_at",
+        "client", "shown_name", "bot", "chat", "shown_status", "error", "arguments",
+        "result_excerpt", "http_status", "duration_ms", "requires_approval", "decided_by",
+        "decided_at", "created_at",
     )  # fmt: skip
     readonly_fields = ("shown_name", "chat", "shown_status")
     codes = frozenset({"error"})

@@ -203,7 +203,7 @@ class AssignNotification(Schema):
         None,
         description="The person who caused the notification; null for the platform.",
     )
-    is_read: bool = Field(description="Whether the notification was read.")
+    is_read: bool = Field(description="Whether the notification has been read.")
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod

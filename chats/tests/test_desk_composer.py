@@ -166,6 +166,26 @@ def test_a_reply_that_was_begun_becomes_no_note(screen, shop, ann, ben, chat_id)
     assert note.content[0]["text"] == "The price is 9 EUR"
 
 
+def test_a_note_that_was_begun_becomes_no_reply(screen, shop, ann, ben, chat_id):
+    path = f"/ai/chat/{chat_id}/assign"
+    assert ann.post(path, {"assign_type": "agent"}).status_code == 200
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    expect(screen.locator(".composer.is-note")).to_be_visible()
+    composer = screen.locator("#composer")
+    composer.fill("Careful, this customer is")
+    assert ann.post(path, {"assign_type": "queue"}).status_code == 200
+    expect(screen.locator(".acts").get_by_role("button", name="Assign to me")).to_be_visible()
+    composer.press_sequentially(" angry")
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Send now").click()
+    expect(log(screen).locator(".message.is-note:not(.pending)")).to_have_count(1)
+    assert not Message.objects.filter(sender_type="agent", is_note=False).exists()
+    # The next text is a reply again.
+    expect(screen.locator(".composer.is-note")).to_have_count(0)
+
+
 def test_a_refused_reply_is_said_in_any_chat(screen, shop, ann, ben, chat_id, problems):
     write_in(shop, "Max")
     open_chat(screen, ben).fill("Hello")

@@ -516,7 +516,7 @@ class NotificationViewSet(TenantViewSet):
         returns=desk_schemas.NotificationsResponse,
     )
     def list(self, query: desk_schemas.NotificationsQuery) -> dict[str, Any]:
-        """List your notifications, newest first. What you did yourself is not among them."""
+        """List your notifications, newest first. Your own actions aren't included."""
         rows = team_notifications.list_for_user(
             self.user, unread=query.unread, personal=query.personal
         )

@@ -67,23 +67,30 @@ export class Composer extends Component {
   }
 
   attach(files) {
+    this.change({});
     dispatch({ type: "files", id: this.props.chat.id, files });
   }
 
-  /** A chat that takes no reply may still be given a note. What was begun as a reply stays one. */
+  /** A chat that takes no reply may still be given a note. What was begun stays what it is, whoever has the chat. */
   get isNote() {
-    const { text, isNote, isReply } = this.draft;
-    return isNote || (!(text && isReply) && Boolean(obstacle(this.props.state, this.props.chat)));
+    const { isNote, begunAs } = this.draft;
+    if (this.isBegun && begunAs) return begunAs === "note";
+    return isNote || Boolean(obstacle(this.props.state, this.props.chat));
+  }
+
+  get isBegun() {
+    return Boolean(this.draft.text || this.files.length);
   }
 
   change(draft) {
-    const begun = draft.text && !this.draft.text ? { isReply: !(draft.isNote ?? this.isNote) } : {};
-    dispatch({ type: "draft", id: this.props.chat.id, draft: { ...begun, ...draft } });
+    const isNote = draft.isNote ?? this.isNote;
+    dispatch({ type: "draft", id: this.props.chat.id, draft: { ...draft, begunAs: isNote ? "note" : "reply" } });
   }
 
   write(text) {
     this.change({ text });
-    if (!this.isNote && text) chats.typing(this.props.chat.id);
+    if (this.state.fault) this.setState({ fault: null });
+    if (!this.isNote && text && !obstacle(this.props.state, this.props.chat)) chats.typing(this.props.chat.id);
     this.offer(text);
   }
 

@@ -6,7 +6,7 @@ import { undoLatest } from "./delayed.js";
 import { OBSTACLES } from "./labels.js";
 import { show } from "./live.js";
 import { openLatest } from "./notices.js";
-import { VIEWS, isOfOther } from "./reducer.js";
+import { VIEWS, isOfOther, obstacle } from "./reducer.js";
 import { dispatch, read, toast } from "./store.js";
 
 const NOTHING = () => {};
@@ -92,8 +92,10 @@ function takeOrAssign() {
 }
 
 function write(isNote) {
-  const { openId } = read();
+  const state = read();
+  const { openId } = state;
   if (!openId) return;
-  dispatch({ type: "draft", id: openId, draft: { isNote } });
+  const isAllowed = isNote || !obstacle(state, state.chats[openId]);
+  if (isAllowed) dispatch({ type: "draft", id: openId, draft: { isNote, begunAs: isNote ? "note" : "reply" } });
   document.getElementById("composer")?.focus();
 }

@@ -108,8 +108,9 @@ function recall({ id, chatId, text, isNote, files }) {
   const typed = draftOf(read(), chatId);
   const both = [text, typed.text].filter(Boolean).join("\n");
   // What is a note becomes no part of a reply.
-  const isForTeam = isNote || Boolean(typed.text && typed.isNote);
-  dispatch({ type: "draft", id: chatId, draft: { text: both, isNote: isForTeam, isReply: !isForTeam } });
+  const isTypedNote = typed.begunAs ? typed.begunAs === "note" : typed.isNote;
+  const isForTeam = isNote || Boolean(typed.text && isTypedNote);
+  dispatch({ type: "draft", id: chatId, draft: { text: both, isNote: isForTeam, begunAs: isForTeam ? "note" : "reply" } });
   dispatch({ type: "files", id: chatId, files: [...files, ...filesOf(read(), chatId)] });
 }
 
@@ -166,9 +167,9 @@ async function deliver(id) {
 
 /** Says that a message was refused; the agent may be in another chat by now. */
 function tellRefused(chatId, reason) {
-  const { chats, openId } = read();
+  const { chats, openId, pane } = read();
   const name = chats[chatId] ? customerName(chats[chatId]) : t("Customer");
-  const open = openId === chatId ? undefined : () => show(chatId);
+  const open = openId === chatId && pane !== "list" ? undefined : () => show(chatId);
   toast(t("Your message to {name} wasn't sent: {reason}", { name, reason }), { isFault: true, open, seconds: 10 });
 }
 
