@@ -16,7 +16,7 @@ from bots import models
 from bots.pages.function_forms import APPROVERS, FunctionForm, SwitchForm, TryForm
 from bots.schemas.function_calling import FunctionDTO
 from bots.services import bots, function_call_approvals, function_runner, functions
-from chatplatform.admin_base import TenantAdmin, button, column, link, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
@@ -229,11 +229,11 @@ class FunctionCallAdmin(ApprovalsMixin):
     search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
     list_select_related = ("bot", "decided_by")
     fields = (
-        "client", "shown_name", "bot", "chat", "shown_status", "error", "arguments",
+        "client", "shown_name", "bot", "shown_status", "error", "arguments",
         "result_excerpt", "http_status", "duration_ms", "requires_approval", "decided_by",
         "decided_at", "created_at",
     )  # fmt: skip
-    readonly_fields = ("shown_name", "chat", "shown_status")
+    readonly_fields = ("shown_name", "shown_status")
     codes = frozenset({"error"})
     labels: ClassVar = {
         "duration_ms": gettext_lazy("Duration (ms)"),
@@ -266,14 +266,6 @@ class FunctionCallAdmin(ApprovalsMixin):
     @column(gettext_lazy("Function"), ordering="function_name")
     def shown_name(self, call: models.FunctionCall) -> str:
         return humanize_code(call.function_name)
-
-    @column(gettext_lazy("Conversation"))
-    def chat(self, call: models.FunctionCall) -> str:
-        """A link to the conversation; a dash for calls that were only tried."""
-        if call.conversation_id is None:
-            return "–"
-        page = "admin:chats_conversation_change"
-        return link(page, call.conversation_id, gettext("Conversation"))
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
