@@ -477,10 +477,10 @@ class DeliveryAdmin(TenantAdmin):
     inlines = (Attempts,)
     actions = ("send_again",)
     fields = (
-        "client", "sent_event", "config", "shown_state", "attempts", "next_attempt", "happened",
+        "client", "sent_event", "config", "state_text", "attempts", "next_attempt", "happened",
         "is_test",
     )  # fmt: skip
-    readonly_fields = ("sent_event", "shown_state", "next_attempt", "happened")
+    readonly_fields = ("sent_event", "state_text", "next_attempt", "happened")
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
@@ -490,6 +490,10 @@ class DeliveryAdmin(TenantAdmin):
     def sent_event(self, row: Delivery) -> str:
         """A link to the event, with its data."""
         return link("admin:webhooks_event_change", row.event_id, humanize_code(row.event.type))
+
+    @column(gettext_lazy("Status"))
+    def state_text(self, row: Delivery) -> str:
+        return str(STATES[row.state])
 
     @column(gettext_lazy("Next attempt"), ordering="due_at")
     def next_attempt(self, row: Delivery) -> str:
