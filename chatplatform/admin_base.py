@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -20,7 +20,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import Promise, cached_property, lazy
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
@@ -138,10 +138,33 @@ def run_each(
         messages.success(request, f"{count} {gettext(done)}.")
 
 
+class Labelled(NamedTuple):
+    """A state: its code, which gives a list's label its color, and the text of both list and
+    row."""
+
+    code: str
+    text: str
+
+    def __html__(self) -> str:
+        return escape(self.text)
+
+
 def column(description: Words, **options: Any) -> Callable[[Shown], Shown]:
-    """Unfold's `display`, but typed so that the heading may be a lazy translation."""
+    """Unfold's `display`, but typed so that the heading may be a lazy translation.
+
+    With `label`, the colors of states, the method returns a state's code and text.
+    """
     untyped: Any = display
-    decorate: Callable[[Shown], Shown] = untyped(description=description, **options)
+
+    def decorate(method: Any) -> Any:
+        @functools.wraps(method)
+        def labelled(*args: Any) -> Labelled:
+            return Labelled(*method(*args))
+
+        return untyped(description=description, **options)(
+            labelled if "label" in options else method
+        )
+
     return decorate
 
 

@@ -83,7 +83,7 @@ class List:
         is_text = isinstance(column, guard.TEXTS) and not column.choices
         return (
             lookup in guard.COMPARISONS | {"isempty"}
-            and ("__" not in path or path in named or path.endswith("__id"))
+            and ("__" not in path or path.removesuffix("_id") in named or path.endswith("__id"))
             and (not is_text or f"{self.model._meta.model_name}.{path}" in guard.OFFERED_TEXTS)
         )
 

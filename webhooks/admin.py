@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -471,16 +471,17 @@ class DeliveryAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("event_type", "config", "client", "shown_state", "attempts", "happened")
     more_columns = ("due_at",)
+    labels: ClassVar = {"config": gettext_lazy("Webhook")}
     list_filter = (("state", StateFilter), "is_test")
     list_select_related = ("event", "config", "client")
     search_fields = ("=event__id", "config__url", "client__name")
     inlines = (Attempts,)
     actions = ("send_again",)
     fields = (
-        "client", "sent_event", "config", "state_text", "attempts", "next_attempt", "happened",
+        "client", "sent_event", "config", "shown_state", "attempts", "next_attempt", "happened",
         "is_test",
     )  # fmt: skip
-    readonly_fields = ("sent_event", "state_text", "next_attempt", "happened")
+    readonly_fields = ("sent_event", "shown_state", "next_attempt", "happened")
 
     @column(gettext_lazy("Event"), ordering="event__type")
     def event_type(self, row: Delivery) -> str:
@@ -490,10 +491,6 @@ class DeliveryAdmin(TenantAdmin):
     def sent_event(self, row: Delivery) -> str:
         """A link to the event, with its data."""
         return link("admin:webhooks_event_change", row.event_id, humanize_code(row.event.type))
-
-    @column(gettext_lazy("Status"))
-    def state_text(self, row: Delivery) -> str:
-        return str(STATES[row.state])
 
     @column(gettext_lazy("Next attempt"), ordering="due_at")
     def next_attempt(self, row: Delivery) -> str:

@@ -239,4 +239,6 @@ def normalize_citations(text: str) -> str:
 
 
 def _cited_numbers(sentence: str) -> tuple[int, ...]:
-    return tuple(int(n) for group in CITATION.findall(sentence) for n in group.split(","))
+    """The snippets that a sentence cites, each once, however often it cites them."""
+    groups = CITATION.findall(sentence)
+    return tuple(dict.fromkeys(int(n) for group in groups for n in group.split(",")))

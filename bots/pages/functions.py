@@ -229,11 +229,11 @@ class FunctionCallAdmin(ApprovalsMixin):
     search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
     list_select_related = ("bot", "decided_by")
     fields = (
-        "client", "shown_name", "bot", "status_text", "error", "arguments",
+        "client", "shown_name", "bot", "shown_status", "error", "arguments",
         "result_excerpt", "http_status", "duration_ms", "requires_approval", "decided_by",
         "decided_at", "created_at",
     )  # fmt: skip
-    readonly_fields = ("shown_name", "status_text")
+    readonly_fields = ("shown_name", "shown_status")
     codes = frozenset({"error"})
     labels: ClassVar = {
         "duration_ms": gettext_lazy("Duration (ms)"),
@@ -266,10 +266,6 @@ class FunctionCallAdmin(ApprovalsMixin):
     @column(gettext_lazy("Function"), ordering="function_name")
     def shown_name(self, call: models.FunctionCall) -> str:
         return humanize_code(call.function_name)
-
-    @column(gettext_lazy("Status"))
-    def status_text(self, call: models.FunctionCall) -> str:
-        return str(_STATES[call.status][0])
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:

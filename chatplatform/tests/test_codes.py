@@ -22,6 +22,8 @@ from webhooks.models import WebhookConfig
 
 pytestmark = pytest.mark.full
 
+# A pair of Python, such as ('failed', 'Failed').
+PAIR = re.compile(r"\('[^']*', ")
 # A code of the API, such as customer_asked or user.signed_in.
 RAW_CODE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]{3,}\.[a-z]+(?:_[a-z]+)*\b")
 DOUBLED = re.compile(r"\b\w*(?:[^aeiou]ys|callings|configs|Feedbacks)\b")
@@ -52,7 +54,7 @@ def faults(reply):
     seen = " ".join(
         re.sub(r"\S+@\S+|https?://\S+|\w+\.example\S*|\w+\.md", "", text) for text in shown
     )
-    found = [*RAW_CODE.findall(seen), *DOUBLED.findall(seen)]
+    found = [*RAW_CODE.findall(seen), *DOUBLED.findall(seen), *PAIR.findall(seen)]
     found += [text for text in shown if text in {"{}", "[]", "null"}]
     return found + (["red cross"] if "close_small" in reply.content.decode() else [])
 
@@ -156,7 +158,7 @@ def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     assert len(navigation) > 20 if role == "staff" else 5 <= len(navigation) <= 10
     assert len(set(navigation)) == len(navigation)
     replies = walked(browser, [*navigation, "/admin/"])
-    assert len(replies) > 80
+    assert len(replies) > (60 if role in {Role.AGENT, Role.VIEWER} else 80)
     assert {
         path: item.status_code for path, item in replies.items() if item.status_code != 200
     } == {}
@@ -187,6 +189,7 @@ def test_the_test_itself_sees_a_code_and_a_cross(rows):
     class Reply:
         content = (
             b"<p>why: customer_asked</p><i class='close_small'><b>Deliverys</b><code>a_b</code>"
+            b"<p>('failed', 'Failed')</p>"
         )
 
-    assert faults(Reply) == ["customer_asked", "Deliverys", "red cross"]
+    assert faults(Reply) == ["customer_asked", "Deliverys", "('failed', ", "red cross"]

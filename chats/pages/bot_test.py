@@ -181,7 +181,7 @@ class BotTestPages(TenantAdmin):
         """The bot, and the preview with this id (None if there is no id); 403 for viewers and
         people without a client, 404 if there is no such bot or preview."""
         by = viewer(request)
-        if by.client is None or by.role == "viewer":
+        if not base.may_test(by):
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
         rows = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)

@@ -13,12 +13,18 @@ from bots.forms import BotForm
 from bots.models import Bot, Document, SampleQuestion
 from bots.services import prompt_versions
 from chatplatform.admin_base import TenantAdmin, viewer
+from identity.models import Role, User
 from identity.pages.settings.base import Part, are_saved_together, carry_out, submitted_values
 
 
 def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
     """Whether the viewer has a right such as `train` or `manage`."""
     return bool(getattr(page, f"has_{right}_permission")(request))
+
+
+def may_test(by: User) -> bool:
+    """Whether a person may open previews: anyone of a client but viewers."""
+    return by.client_id is not None and by.role != Role.VIEWER
 
 
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
@@ -34,7 +40,7 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
          may(page, request, "train")),
         ("behaviour", gettext("Behavior"), "bots_bot_behaviour", has_behaviour,
          may(page, request, "train")),
-        ("test", gettext("Test"), "chats_try_bot", None, viewer(request).client_id is not None),
+        ("test", gettext("Test"), "chats_try_bot", None, may_test(viewer(request))),
         ("install", gettext("Install"), "bots_bot_install", bot.seen_at is not None, is_manager),
         ("quality", gettext("Quality"), "bots_bot_quality", None, True),
     ]  # fmt: skip
@@ -58,6 +64,7 @@ def show(
     template = context.pop("template", f"admin/bots/{active}.html")
     context |= {
         "bot": bot,
+        "may_test": may_test(viewer(request)),
         "tabs": tabs(page, request, bot, active),
         "are_saved_together": are_saved_together(context.get("parts", {}).values()),
     }
