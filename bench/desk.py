@@ -6,7 +6,6 @@ Prints a table for docs/benchmarks.md. DESK_CHATS (20,000, of fifty messages eac
 """
 
 import os
-import shutil
 import statistics
 import sys
 import time
@@ -120,11 +119,10 @@ def row(name: str, values: list[float]) -> str:
 def measure(origin: str, agent: Any) -> list[str]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
+    from local.chromium import find_chromium  # noqa: PLC0415
+
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
-            args=["--no-sandbox"],
-        )
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         screen = browser.new_page(base_url=origin)
         screen.add_init_script(NOTE_READY)
         screen.goto("/admin/login/")

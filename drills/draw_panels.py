@@ -1,13 +1,13 @@
 """Draw the dashboard's panels from real figures, as a picture for the documentation."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
 from drills.prometheus import DEPLOY, Prometheus
+from local.chromium import find_chromium
 
 WIDTH, HEIGHT, COLUMNS = 400, 230, 3
 COLOURS = ("#3274d9", "#37872d", "#e0b400", "#c4162a", "#8f3bb8", "#fa6400", "#56a64b", "#1f60c4")
@@ -43,8 +43,7 @@ def draw(
     figures = [_figure(prometheus, found[title], seconds, window) for title in titles]
     page = f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{''.join(figures)}"
     with sync_playwright() as driver:
-        chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         screen = browser.new_page(viewport={"width": 1260, "height": 600})
         screen.set_content(page)
         screen.screenshot(path=path, full_page=True)

@@ -6,7 +6,6 @@ It starts the platform with a port and data of its own, so that each run begins 
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from local.chromium import find_chromium
 from local.os_processes import ServerError, die_with_parent, free_port, wait_until
 from local.parts import ROOT
 
@@ -155,7 +155,7 @@ def _is_idle(origin: str) -> bool:
 
 
 def main() -> None:
-    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    chromium = find_chromium()
     if chromium is None:
         raise ServerError("Install the package `chromium-headless-shell`.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:

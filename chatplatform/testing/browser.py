@@ -1,7 +1,6 @@
 """Browser tests: they run the system's Chromium against a real web process of the platform."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from playwright.sync_api import (
 )
 
 from chatplatform.testing.web_process import wait_until_idle
+from local.chromium import find_chromium
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # A page must show what a test waits for within this many milliseconds.
@@ -35,8 +35,7 @@ _VIOLATIONS = """axe.run({ resultTypes: ["violations"] }).then(({ violations }) 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """The path of Chromium. Without Chromium, browser tests are skipped; under CI they fail."""
-    # The headless shell has the same engine and takes two thirds of the CPU time.
-    path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    path = find_chromium()
     if path is None:
         message = "Browser tests need Chromium: install the package `chromium-headless-shell`."
         if os.environ.get("CI"):
