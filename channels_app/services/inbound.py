@@ -130,9 +130,12 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
             _store_survey(connection, item)
         case events.Rated():
             _store_rating(connection, item)
-        case events.Referred():
-            if chat := _current_chat(connection, identities.find(connection, item)):
-                channel_updates.note_referral(chat, item.referral)
+        case events.Referred() | events.ThreadControl():
+            identity = identities.find(connection, item)
+            if identity is None:
+                _await(stored, stored.customer_key)
+            elif chat := _current_chat(connection, identity):
+                _note(chat, item)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
                 _apply_early_ids(connection, identity)
@@ -145,9 +148,6 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
         case events.ProviderNotice():
             for entry in account_notices.concerned(connection, item):
                 account_notices.store(entry, item)
-        case events.ThreadControl():
-            if chat := _current_chat(connection, identities.find(connection, item)):
-                channel_updates.set_thread_owner(chat, is_ours=item.is_ours)
         case events.MarketingPreferenceChanged():
             _store_marketing_preference(connection, item)
         case events.AccountBlocked():
@@ -173,11 +173,16 @@ def _receive(
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
     identities.store_details(identity, name=item.customer_name, phone=item.phone)
+    is_elsewhere = False
+    if not found:
+        item, is_elsewhere = _add_early_news(connection, identity, item)
     chat = _current_chat(connection, identity)
-    is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
+    is_answered = not opt_outs.apply(identity.customer_id, item.content.text) and not is_elsewhere
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
     chat = message.conversation
     _link(connection, chat, identity)
+    if is_elsewhere:
+        channel_updates.set_thread_owner(chat, is_ours=False)
     if referral := item.metadata.get("referral"):
         channel_updates.note_referral(chat, referral)
     may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
@@ -453,8 +458,46 @@ def _await(stored: InboundItem, awaited: str) -> None:
     rows.update(awaited_message_id=stored.awaited_message_id)
 
 
+def _note(chat: Conversation, item: events.Referred | events.ThreadControl) -> None:
+    if isinstance(item, events.Referred):
+        channel_updates.note_referral(chat, item.referral)
+    else:
+        channel_updates.set_thread_owner(chat, is_ours=item.is_ours)
+
+
+def _add_early_news(
+    connection: ChannelConnection, identity: CustomerIdentity, item: events.MessageIn
+) -> tuple[events.MessageIn, bool]:
+    """A customer's first message with what led them here, and whether another app has their thread,
+    both as reported before the message."""
+    is_elsewhere = False
+    for news, row in _early_items(connection, identity):
+        if isinstance(news, events.ThreadControl):
+            is_elsewhere = not news.is_ours
+        elif isinstance(news, events.Referred):
+            lines = (*context_lines.of_referral(news.referral), *item.content.lines)
+            metadata = {"referral": news.referral} | item.metadata
+            item = replace(item, content=replace(item.content, lines=lines), metadata=metadata)
+        else:
+            continue
+        InboundItem.objects.filter(pk=row.pk).update(awaited_message_id="")
+    return item, is_elsewhere
+
+
 def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) -> None:
     """Apply the changes of a customer's ids that arrived before we knew the old ids."""
+    for item, row in _early_items(connection, identity):
+        if isinstance(item, events.IdsChanged) and (
+            changed := identities.change_ids(connection, item)
+        ):
+            InboundItem.objects.filter(pk=row.pk).update(awaited_message_id="")
+            _apply_early_ids(connection, changed)
+
+
+def _early_items(
+    connection: ChannelConnection, identity: CustomerIdentity
+) -> list[tuple[events.Item, InboundItem]]:
+    """The items about a customer that arrived before we knew the customer, oldest first."""
     ids = filter(None, (identity.provider_user_id, identity.alternate_user_id))
     keys = [identities.customer_key(connection.channel, connection.pk, entry) for entry in ids]
     rows = InboundItem.objects.select_related("callback").filter(
@@ -462,15 +505,8 @@ def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) 
         account_id=connection.account_id[:100],
         awaited_message_id__in=keys,
     )
-    found = [
-        (item, row)
-        for row in rows.exclude(callback__body=b"")
-        if isinstance(item := _item(connection.channel, row), events.IdsChanged)
-    ]
-    for item, row in sorted(found, key=lambda pair: pair[0].at):
-        if changed := identities.change_ids(connection, item):
-            InboundItem.objects.filter(pk=row.pk).update(awaited_message_id="")
-            _apply_early_ids(connection, changed)
+    found = [(_item(connection.channel, row), row) for row in rows.exclude(callback__body=b"")]
+    return sorted(found, key=lambda pair: pair[0].at)
 
 
 def callback_of(row: InboundCallback) -> Callback:

@@ -4,7 +4,7 @@ import urllib.request
 
 import pytest
 
-from channels_app.models import CustomerIdentity, InboundItem, Outcome
+from channels_app.models import CustomerIdentity, InboundItem, OutboundSend, Outcome
 from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs, tool_server
 from chats.models import Attachment, Conversation, Feedback, Message
@@ -189,6 +189,50 @@ def test_changes_that_come_before_their_message_are_applied_when_it_comes(social
     stored = Message.objects.get()
     assert (stored.text, stored.edited_at is not None) == ("new", True)
     assert not InboundItem.objects.exclude(awaited_message_id="").exists()
+
+
+def test_the_bot_is_silent_if_another_app_had_the_thread_before_the_first_message(
+    socialnet, ann, bot
+):
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=False)
+    taken = {"take_thread_control": {"previous_owner_app_id": "900000001"}}
+    post_signed(ann, "/socialnet/webhook", event(taken))
+    run_jobs()
+    post_signed(ann, "/socialnet/webhook", event({"message": {"mid": "m_1", "text": "Hello?"}}))
+    run_jobs()
+    chat = Conversation.objects.get()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "answered_elsewhere")
+    assert [message.text for message in Message.objects.all()] == ["Hello?"]
+    assert not OutboundSend.objects.exists()
+    assert not InboundItem.objects.exclude(awaited_message_id="").exists()
+
+
+def test_a_thread_that_came_back_before_the_first_message_is_the_bots(socialnet, ann, bot):
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=False)
+    for part in (
+        {"take_thread_control": {"previous_owner_app_id": "900000001"}},
+        {"pass_thread_control": {}, "timestamp": 1795226399990},
+        {"message": {"mid": "m_1", "text": "Hello?"}, "timestamp": 1795226399999},
+    ):
+        post_signed(ann, "/socialnet/webhook", event(part))
+        run_jobs()
+    assert Conversation.objects.get().handoff_reason != "answered_elsewhere"
+    assert Message.objects.filter(sender_type="bot").exists()
+
+
+def test_a_link_that_led_a_new_customer_here_is_shown_with_the_first_message(socialnet, ann):
+    link = {"referral": {"ref": "spring", "source": "SHORTLINK", "type": "OPEN_THREAD"}}
+    post_signed(ann, "/socialnet/webhook", event(link))
+    run_jobs()
+    assert not Conversation.objects.exists()
+    for number in (1, 2):
+        body = event({"message": {"mid": f"m_{number}", "text": "Is it blue?"}})
+        post_signed(ann, "/socialnet/webhook", body)
+        run_jobs()
+    first, second = Message.objects.filter(sender_type="customer").order_by("seq")
+    assert [line["text"] for line in first.metadata["lines"]] == ["spring"]
+    assert "lines" not in second.metadata
+    assert first.conversation.metadata["referral"] == link["referral"]
 
 
 def test_an_agent_who_answers_elsewhere_is_heard_and_the_bot_steps_back(socialnet, bot):

@@ -78,10 +78,11 @@ def record_sent(message: Message, *, provider_message_id: str) -> None:
         chat, row = lock(message)
         changes: dict[str, Any] = {"provider_message_id": provider_message_id}
         is_late = row.status == MessageStatus.FAILED and row.error == STILL_UNCERTAIN
-        if is_late or row.status == MessageStatus.PENDING:
+        is_news = is_late or row.status == MessageStatus.PENDING
+        if is_news:
             changes |= {"status": MessageStatus.SENT, "error": None}
         write(row, **changes)
-        if is_late:
+        if is_news:
             announce_message(chat, "message.updated", row)
 
 
