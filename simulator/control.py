@@ -14,9 +14,7 @@ from simulator import (
     subscriptions,
 )
 from simulator.call_subject import segments
-from simulator.faults import BadFault
 from simulator.http import Request, Response, html, ok
-from simulator.messenger_inbound import BadAction
 from simulator.state import Behaviour, Simulator
 from simulator.world import (
     CHANNEL_OF_KIND,
@@ -50,7 +48,9 @@ def handle(sim: Simulator, request: Request) -> Response:
         return ok({"error": "Content-Type must be application/json"}, 415)
     try:
         return ok(route(sim, request.params))
-    except (BadControl, BadAction, BadFault, TypeError) as error:
+    except KeyError as error:
+        return ok({"error": f"there is no {error}"}, 400)
+    except (ValueError, TypeError) as error:
         return ok({"error": str(error)}, 400)
 
 
@@ -58,6 +58,8 @@ def _index(sim: Simulator, values: Json) -> Any:
     return {
         "routes": sorted(f"{method} /control/{name}" for method, name in _ROUTES),
         "kinds": customer_actions.KINDS,
+        "modes": vars(sim.deliveries.modes),
+        "behaviour": vars(sim.behaviour),
     }
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from simulator import defaults
-from simulator.client import Client
-from simulator.tests.calls import caller
+from simulator.client import Client, Refused
+from simulator.tests.calls import PAGE, caller
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "simulator", "--port"]
@@ -53,6 +53,29 @@ def test_calls_are_logged_without_secrets():
 def test_a_page_of_another_site_cannot_control_it():
     with caller() as at:
         assert at.form("/control/act", {"account": "1"}).status == 415
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "values", "word"),
+    [
+        ("POST", "act", {"account": PAGE, "user": "an", "kind": "dance"}, "known: ad, "),
+        ("POST", "clock", {"advance": "soon"}, "'soon'"),
+        ("GET", "calls", {"latest": "all"}, "'all'"),
+        ("POST", "handshake", {"channel": "pigeon"}, "'pigeon'"),
+    ],
+)
+def test_what_it_cannot_do_is_a_400_that_says_why(method, name, values, word):
+    with caller() as at, pytest.raises(Refused, match=word):
+        at.sim.control(method, name, values)
+
+
+def test_it_lists_what_it_knows():
+    with caller() as at:
+        known = at.sim.control("GET", "")
+    assert "POST /control/act" in known["routes"]
+    assert "postback" in known["kinds"]["socialnet"]
+    assert known["modes"]["hold"] is False
+    assert known["behaviour"]["read"] == 1.0
 
 
 @pytest.mark.full
