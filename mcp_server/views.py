@@ -50,11 +50,12 @@ class McpViewSet(TenantViewSet):
         also={202: None},
     )
     def call(self, request: HttpRequest, body: McpRequest) -> HttpResponseBase:
-        """Respond to a message of an MCP client; a notification gets a 202 without a body.
+        """Respond to a message of an MCP client (Model Context Protocol); a notification gets a 202
+        without a body.
 
         Tools have the rights of the caller, and each call of a tool is in the audit log. Tools that
-        write to customers need the scope `mcp:write`: a person grants it when the client asks for
-        it at the sign-in, and a secret key has it if it has `mcp_write`.
+        write to customers need the scope `mcp:write`: a person grants this scope at the sign-in if
+        the client asks for it; a secret key has the scope if its `mcp_write` is true.
         """
         if body.id is None:
             return HttpResponse(status=202)

@@ -253,7 +253,9 @@ class BotDto(Schema):
     auto_pop_up: bool = Field(False, description="Whether the widget opens automatically.")
     is_fullscreen: bool = Field(False, description="Whether the open widget fills the window.")
     is_visible: bool = Field(True, description="Whether websites show the widget at all.")
-    allow_preview: bool = Field(True, description="Whether your team may try the bot in a preview.")
+    allow_preview: bool = Field(
+        True, description="Whether your team may try the bot in a test conversation (preview)."
+    )
     hold_back_worse: bool = Field(
         False,
         description="Whether changes are tested before they go live: new, changed and deleted"

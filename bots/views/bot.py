@@ -33,7 +33,7 @@ class BotViewSet(TenantViewSet):
         also={304: None, 404: Error},
     )
     def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
-        """Get the configuration of a widget, with its texts in one language.
+        """Get the configuration of a bot's widget, with the widget's texts in one language.
 
         Cache it as Cache-Control says, then send If-None-Match: 304 if nothing has changed. A
         public key works only on the hosts that its bot allows. A disabled bot has a configuration
@@ -71,17 +71,17 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change the fields of a bot that the body contains; all others are kept."""
+        """Change a bot; fields left out keep their value."""
         return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its conversations, or enable it again.
 
-        While it is disabled, new conversations go to the queue; each conversation that the bot has
-        joins them when the customer next writes. When the bot is enabled again, conversations in
-        the queue stay there. `agent_reply` is not changed: while it is true, people answer new
-        conversations even if the bot is enabled.
+        While it is disabled, new conversations go to the queue; a conversation that the bot has
+        goes to the queue when the customer next writes. When the bot is enabled again,
+        conversations in the queue stay there. The bot's `agent_reply` is not changed: while it is
+        true, people answer new conversations even if the bot is enabled.
         """
         bot = bots.get(self.client, bot_id)
         return bots.set_disabled(bot, is_disabled=body.is_disabled, by=self.user)
@@ -103,17 +103,18 @@ class BotViewSet(TenantViewSet):
         """Delete a bot with its documents and revoke its keys.
 
         409 `delete_not_available` if the bot's `delete_available` is false (*Update Bot* changes
-        it); 409 `bot_has_chats` if the bot has any conversations, even ended ones or previews,
-        since they would be lost: disable the bot instead.
+        it); 409 `bot_has_chats` if the bot has any conversations, even ended ones or test
+        conversations (previews), since they would be lost: disable the bot instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
     @operation("bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY)
     def sample_questions(self, bot_id: int, query: SampleQuestionsQuery) -> SampleQuestionsResponse:
-        """Get the questions that the widget suggests: those that you wrote, in their order.
+        """Get the questions that the widget suggests to customers: the questions that you wrote, in
+        your order.
 
-        `language` selects the questions in that language. If you wrote none, they are up to six
-        questions found in the trained documents, those in important documents first.
+        `language` selects the questions in that language. If you wrote none, the response has up to
+        six questions that were found in the trained documents, starting with important documents.
         """
         key = self.caller.key
         bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
@@ -124,9 +125,9 @@ class BotViewSet(TenantViewSet):
     def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
         """Replace the questions that the widget suggests.
 
-        If the list is empty, so are the response's `items`, and the widget suggests questions from
-        the documents. 422 for a question that is listed twice in one language, or in a
-        language that is not in the bot's `languages`, unless that list is empty.
+        If you send an empty list, the response's `items` are empty, and the widget suggests
+        questions from the documents. 422 if a question is listed twice in one language, or if the
+        bot has `languages` and the question's language is not one of them.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)
@@ -138,15 +139,16 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
-        """Get the languages that you have set, or else those of your enabled bots."""
+        """Get your company's languages: the languages that you have set or, if you have set none,
+        those that your enabled bots speak."""
         return supported_languages.of_client(self.client)
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
-        """Set your languages and the default one; new bots get them.
+        """Set your company's languages and its default language; new bots get them.
 
-        Existing bots keep their languages. If `languages` is empty, your languages are those of
-        your enabled bots.
+        Existing bots keep their languages. If `languages` is empty, your company's languages are
+        those that your enabled bots speak.
         """
         return supported_languages.update(self.client, body=body, by=self.user)
 

@@ -36,13 +36,14 @@ class DocumentViewSet(TenantViewSet):
     def create(
         self, bot_id: int, body: Body_upload_files_ai__bot_id__train_document_post
     ) -> dict[str, Any]:
-        """Train the bot on files; `refused` lists those that cannot be accepted.
+        """Upload files and train the bot on them; `refused` lists the files that are not accepted.
 
         A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
         `document.failed` report the result. For a file that the bot already has, the existing
-        document is returned. If the bot's `hold_back_worse` is true, new documents may first wait
-        for a golden run: see `is_held`. If no file can be accepted: 413, 422, or 409
-        `document_limit` if the bot has 500 uploaded files.
+        document is returned. If the bot's `hold_back_worse` is true, new documents may first have
+        to pass a golden run (a test with the bot's golden questions): see `is_held`. If no file is
+        accepted, the response is a 413, a 422, or a 409 `document_limit` if the bot has 500
+        uploaded files.
         """
         uploaded = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in uploaded.documents]
@@ -52,11 +53,12 @@ class DocumentViewSet(TenantViewSet):
     def destroy(self, bot_id: int, document_id: int) -> None:
         """Delete a document; the bot stops using it at once, unless the deletion is held back.
 
-        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then the document stays in use. The response is a 204 in both cases: afterwards, *Get
-        Document By Id* is a 404 if the document is deleted; otherwise, its `held_change` shows the
-        deletion. Repeating a deletion that is held back changes nothing. The next crawl of a
-        website adds its deleted pages again: to prevent this, delete the website.
+        If the bot's `hold_back_worse` is true, the deletion may first have to pass a golden run (a
+        test with the bot's golden questions): then the document stays in use. The response is a 204
+        in both cases: afterwards, *Get Document By Id* is a 404 if the document is deleted;
+        otherwise, its `held_change` shows the deletion. Repeating a deletion that is held back
+        changes nothing. The next crawl of a website adds its deleted pages again: to prevent this,
+        delete the website.
         """
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
@@ -83,12 +85,13 @@ class DocumentViewSet(TenantViewSet):
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
-        """Set whether a document takes precedence, and the period in which its text is used.
+        """Set whether a document takes precedence, and the period in which the bot uses the
+        document.
 
         The bot uses no document before `valid_from` or after `valid_to`, important or not. If the
-        bot's `hold_back_worse` is true, the change may first wait for a golden run: then it is only
-        in `held_change`, and the other fields have the old values. 409 `deletion_held` if the
-        document's deletion is held back.
+        bot's `hold_back_worse` is true, the change may first have to pass a golden run (a test with
+        the bot's golden questions): until then, only `held_change` shows it, and the other fields
+        have the old values. 409 `deletion_held` if the document's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return DocumentDto.from_row(
@@ -97,10 +100,11 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Discard Document Change", access=TRAINER, also={409: Error})
     def discard(self, bot_id: int, document_id: int) -> DocumentDto:
-        """Discard the `held_change` of a document; what is live is kept.
+        """Discard a document's `held_change`, a change that is not live yet; the live version is
+        kept.
 
         The change may also be a deletion, or a new version that could not be read. 409 `not_held`
-        if the document has no held change; delete a document that was never live instead.
+        if the document has no held change. To discard a document that was never live, delete it.
         """
         bot = bots.get(self.client, bot_id)
         row = documents.discard(bot, document_id=document_id, by=self.user)

@@ -26,15 +26,17 @@ from identity.auth import ADMIN, BEARER, TenantViewSet
 class FunctionCallingViewSet(TenantViewSet):
     @operation("function-calling", "Get Function Calling Config", access=BEARER)
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
-        """Get the functions that the bot may call, with only the names of their secret headers."""
+        """Get the functions that the bot may call; of their secret headers, only the names are
+        returned."""
         return functions.describe(bots.get(self.client, bot_id))
 
     @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)
     def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
-        """Replace the configuration: functions left out are removed; tools of MCP servers stay.
+        """Replace the functions that the bot may call: functions left out are removed; tools of MCP
+        servers stay.
 
-        A function keeps its secret headers if they are left out. The configuration is stored even
-        if no model can choose functions: see `is_available`.
+        A function keeps its secret headers if they are left out. The functions are stored even if
+        the bot has no language model to choose them: see `is_available`.
         """
         return functions.replace(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -47,7 +49,8 @@ class FunctionCallViewSet(TenantViewSet):
         returns=FunctionCallingEventsResponse,
     )
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
-        """List the calls that the bot requested, with arguments, result and error, newest first."""
+        """List the function calls that the bot requested, with arguments, result and error, newest
+        first."""
         rows = function_call_approvals.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", schema=FunctionCallingEventDTO.from_row)
 
@@ -55,11 +58,11 @@ class FunctionCallViewSet(TenantViewSet):
     def decide(
         self, bot_id: int, call_id: uuid.UUID, body: FunctionCallDecision
     ) -> FunctionCallingEventDTO:
-        """Approve or reject a call that waits for an agent; the first decision counts.
+        """Approve or reject a function call that waits for an agent; the first decision counts.
 
-        A worker makes an approved call, and the bot answers the customer with its result; *Get
-        Function Calling Events* shows it. 409 `already_decided` if the call was already decided or
-        is older than 24 hours.
+        A worker makes an approved call, and the bot answers the customer with the result; *Get
+        Function Calling Events* shows the call and its result. 409 `already_decided` if the call
+        was already decided or is older than 24 hours.
         """
         row = function_call_approvals.decide(
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
@@ -79,7 +82,8 @@ class McpServerViewSet(TenantViewSet):
         also={409: Error},
     )  # fmt: skip
     def create(self, bot_id: int, body: McpServerRequest) -> McpServerDto:
-        """Connect a server and list its tools; the bot may call only those in `allowed`.
+        """Connect an MCP server to the bot and list the server's tools; the bot may call only the
+        tools in `allowed`.
 
         `name` and `url` are required. To see the tools before choosing, leave out `allowed` and
         choose with *Update MCP Server*. 409 `mcp_unusable` if the server cannot be reached or gives
@@ -90,7 +94,7 @@ class McpServerViewSet(TenantViewSet):
 
     @operation("function-calling", "Update MCP Server", access=ADMIN, waits=True, also={409: Error})
     def update(self, bot_id: int, mcp_server_id: uuid.UUID, body: McpServerChange) -> McpServerDto:
-        """Change a server, switch it off, or choose which tools the bot may call.
+        """Change an MCP server, switch it off, or choose which of its tools the bot may call.
 
         Fields left out are kept. 409 `mcp_unusable` if a new URL or token does not work.
         """
@@ -102,7 +106,7 @@ class McpServerViewSet(TenantViewSet):
         "function-calling", "Refresh MCP Server", access=ADMIN, waits=True, also={409: Error}
     )
     def refresh(self, bot_id: int, mcp_server_id: uuid.UUID) -> McpServerDto:
-        """Ask the server for its tools again, and store the list.
+        """Ask an MCP server for its tools again, and store the list.
 
         The bot can no longer call a chosen tool that has changed or is gone: see `state`. 409
         `mcp_unusable` if the server gives no usable answer; then the stored list stays.
@@ -112,5 +116,6 @@ class McpServerViewSet(TenantViewSet):
 
     @operation("function-calling", "Remove MCP Server", access=ADMIN, status=204)
     def destroy(self, bot_id: int, mcp_server_id: uuid.UUID) -> None:
-        """Remove a server, its token and the functions of its tools; the log of calls is kept."""
+        """Remove an MCP server, its token and the functions of its tools; the log of calls is
+        kept."""
         mcp_servers.delete(bots.get(self.client, bot_id), mcp_server_id, by=self.user)

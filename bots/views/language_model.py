@@ -20,28 +20,29 @@ from identity.auth import ADMIN, TenantViewSet
 class LanguageModelViewSet(TenantViewSet):
     @operation("bot", "Get Language Models", access=ADMIN, returns=LanguageModelsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List the models and encoders that your company has connected, newest first.
+        """List the language models and encoders that your company has connected, newest first.
 
-        The default model for all bots and the encoder have a null `bot_id`. A bot without its own
-        model uses the default model or, if there is none, the platform's, which is not listed. API
-        keys are never shown.
+        The default model for all bots and the encoder have a null `bot_id`. A bot without a model
+        of its own uses the default model or, if there is none, the platform's model, which is not
+        listed. API keys are never shown.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", schema=LanguageModelDto.from_row)
 
     @operation("bot", "Set Language Model", access=ADMIN, also={404: Error}, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:
-        """Set the default model for all of your bots or, with `bot_id`, one bot's own model.
+        """Set the language model for all of your bots or, with `bot_id`, for one bot; with
+        `purpose=embeddings`, set the encoder, with which the search of all bots finds passages.
 
-        It is used from the next reply on. Its failures are handled like those of the platform's
-        model. Settings left out keep their value, or get their default in a new model.
+        Bots use the language model from the next reply on. If it fails to answer a customer, your
+        setting `fallback_to_extractive` applies, as it does for the platform's model. Fields left
+        out keep their value, or get their default if no model was set. An encoder is used once it
+        has encoded all passages: then `indexed_percent` is 100. A new URL or model name starts the
+        encoding again. While the encoder fails, the search finds passages only by their words.
 
-        `purpose=embeddings` sets the encoder for all of your bots, so a `bot_id` is a 422. The
-        encoder is used once it has encoded all passages (`indexed_percent`), which starts again
-        after a change of the URL or model; while it fails, the search uses words only.
-
-        422 if the body's `bot_id` or `purpose` differs from the query's; the body may leave them
-        out. 422 for a key with an http URL.
+        422 if the body's `bot_id` or `purpose` differs from the query (the body may leave them
+        out), if an encoder is set with a `bot_id`, or if there is an API key and `base_url` is not
+        https.
         """
         row = language_models.store(
             self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose
@@ -50,19 +51,22 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204, also={404: Error})
     def destroy(self, query: LanguageModelQuery) -> None:
-        """Remove the model and its key; does nothing if none is connected.
+        """Remove the language model or, with `purpose=embeddings`, the encoder, and its API key;
+        does nothing if none is connected.
 
-        Bots then use your default model or, without one, the platform's; without any, they quote
-        their documents. Without your own encoder, the search uses the platform's: a worker encodes
-        the passages that lack its vectors, free of charge; until it is done, the search finds these
-        passages only by their words. An encoder serves all bots, so `purpose=embeddings` with a
-        `bot_id` finds none: a 204, and nothing is removed.
+        Bots then use your default model or, without one, the platform's model; if there is no
+        model, they quote their documents. Without your own encoder, the search uses the platform's
+        encoder: a worker encodes the passages that the platform's encoder has not encoded yet, free
+        of charge; until it is done, the search finds these passages only by their words. An encoder
+        serves all bots: with a `bot_id`, `purpose=embeddings` removes nothing and the response is a
+        204.
         """
         language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
     @operation("bot", "Test Language Model", access=ADMIN, also={404: Error}, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
-        """Test the stored model: it translates one word; an encoder encodes two.
+        """Test the connected language model, which translates one word, or with
+        `purpose=embeddings` the encoder, which encodes two words.
 
         404 if none is connected. The test takes at most 20 seconds and costs no credits, but the
         model's provider may charge for it.

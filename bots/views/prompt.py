@@ -12,18 +12,19 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Create Prompt", access=TRAINER)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
-        """Store a new version of the instructions and make it current; earlier ones are kept.
+        """Store a new version of the bot's instructions and make it current; earlier versions are
+        kept.
 
-        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: then
-        its `is_current` is false.
+        If the bot's `hold_back_worse` is true, the version may first have to pass a golden run (a
+        test with the bot's golden questions): until then, its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """Get the current version of the instructions, or a given one; 404 if the bot has no
-        instructions, or no version with this number."""
+        """Get the bot's current instructions or, with `version`, another version of them; 404 if
+        the bot has no instructions, or no version with this number."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -37,10 +38,12 @@ class PromptViewSet(TenantViewSet):
 
     @operation("AI / train", "Restore Prompt Version", access=TRAINER)
     def restore(self, bot_id: int, version: int) -> PromptDto:
-        """Make an earlier version current again by storing a copy as a new version.
+        """Make an earlier version of the instructions current again, by storing a copy as a new
+        version.
 
         If the version is already current, it is returned unchanged. If the bot's `hold_back_worse`
-        is true, the copy may first wait for a golden run: then its `is_current` is false.
+        is true, the copy may first have to pass a golden run (a test with the bot's golden
+        questions): until then, its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))

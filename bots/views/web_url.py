@@ -21,7 +21,8 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap.
+        """Train the bot on a web page, optionally with the pages it links to, or on the pages of a
+        sitemap.
 
         A worker fetches what the site's robots.txt allows; *Get Web Urls* shows the progress. 409
         `web_url_exists` if the bot already has this URL, `web_url_limit` if it has 50.
@@ -30,7 +31,8 @@ class WebUrlViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error}, waits=True)
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Change the fields that the body contains; a new URL or depth starts a crawl at once.
+        """Change a website that the bot is trained on; fields left out keep their value. A new
+        `url` or `crawl_depth` starts a crawl at once.
 
         *Get Web Urls* shows the progress. 409 `web_url_exists` if the bot already has this URL.
         """

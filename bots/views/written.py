@@ -25,8 +25,9 @@ class TextViewSet(TenantViewSet):
 
         A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
         and `document.failed` report the result. If the bot's `hold_back_worse` is true, the text
-        may then wait for a golden run; meanwhile `is_answering` is false. 409 `source_exists` if
-        the bot already has this text, `document_limit` if it has 500 texts.
+        may then have to pass a golden run (a test with the bot's golden questions): until then,
+        `is_answering` is false. 409 `source_exists` if the bot already has this text,
+        `document_limit` if it has 500 texts.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -49,11 +50,11 @@ class TextViewSet(TenantViewSet):
         """Replace a text; a new title or text is trained, and the bot uses the old one until then.
 
         *Get Text By Id* shows the progress, and the events `document.trained` and `document.failed`
-        report the result. If the bot's `hold_back_worse` is true, the change may first wait for a
-        golden run: see `held_change`; sending the live text discards it. *Reupload Files* also
-        trains texts, by their ids, even if they have not changed. 409 `source_exists` if another
-        text of the bot has the same title and text, `deletion_held` if the text's deletion is held
-        back.
+        report the result. If the bot's `hold_back_worse` is true, the change may first have to pass
+        a golden run (a test with the bot's golden questions): see `held_change`; sending the live
+        text again discards the change. *Reupload Files* also trains texts, by their ids, even if
+        they have not changed. 409 `source_exists` if another text of the bot has the same title and
+        text, `deletion_held` if the text's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
@@ -62,10 +63,10 @@ class TextViewSet(TenantViewSet):
     def destroy(self, bot_id: int, text_id: int) -> None:
         """Delete a text; the bot stops using it at once, unless the deletion is held back.
 
-        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then the text stays in use. The response is a 204 in both cases: afterwards, *Get Text By
-        Id* is a 404 if the text is deleted; otherwise, its `held_change` shows the deletion.
-        Repeating a deletion that is held back changes nothing.
+        If the bot's `hold_back_worse` is true, the deletion may first have to pass a golden run (a
+        test with the bot's golden questions): then the text stays in use. The response is a 204 in
+        both cases: afterwards, *Get Text By Id* is a 404 if the text is deleted; otherwise, its
+        `held_change` shows the deletion. Repeating a deletion that is held back changes nothing.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
@@ -79,11 +80,12 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Give the bot the answer to a question.
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
-        questions, it is a source like any document. A worker trains it; *Get Question Answer By Id*
-        shows the progress, and the events `document.trained` and `document.failed` report the
-        result. If the bot's `hold_back_worse` is true, the answer may then wait for a golden run;
-        meanwhile `is_answering` is false. 409 `source_exists` if the bot already has this question,
-        `document_limit` if it has 2,000 questions.
+        questions, the answer is a source like any document. A worker trains it; *Get Question
+        Answer By Id* shows the progress, and the events `document.trained` and `document.failed`
+        report the result. If the bot's `hold_back_worse` is true, the answer may then have to pass
+        a golden run (a test with the bot's golden questions): until then, `is_answering` is false.
+        409 `source_exists` if the bot already has this question, `document_limit` if it has 2,000
+        questions.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -112,10 +114,11 @@ class QuestionAnswerViewSet(TenantViewSet):
 
         The bot uses the old pair until then; *Get Question Answer By Id* shows the progress, and
         the events `document.trained` and `document.failed` report the result. If the bot's
-        `hold_back_worse` is true, the change may first wait for a golden run: see `held_change`;
-        sending the live pair discards it. *Reupload Files* also trains pairs, by their ids, even if
-        they have not changed. 409 `source_exists` if the bot has another answer to this question,
-        `deletion_held` if the pair's deletion is held back.
+        `hold_back_worse` is true, the change may first have to pass a golden run (a test with the
+        bot's golden questions): see `held_change`; sending the live pair again discards the change.
+        *Reupload Files* also trains pairs, by their ids, even if they have not changed. 409
+        `source_exists` if the bot has another answer to this question, `deletion_held` if the
+        pair's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -126,10 +129,11 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Delete a question and its answer; the bot stops using them at once, unless the deletion
         is held back.
 
-        If the bot's `hold_back_worse` is true, a golden run may have to test the deletion first:
-        then both stay in use. The response is a 204 in both cases: afterwards, *Get Question Answer
-        By Id* is a 404 if the pair is deleted; otherwise, its `held_change` shows the deletion.
-        Repeating a deletion that is held back changes nothing.
+        If the bot's `hold_back_worse` is true, the deletion may first have to pass a golden run (a
+        test with the bot's golden questions): then both stay in use. The response is a 204 in both
+        cases: afterwards, *Get Question Answer By Id* is a 404 if the pair is deleted; otherwise,
+        its `held_change` shows the deletion. Repeating a deletion that is held back changes
+        nothing.
         """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(

@@ -62,13 +62,15 @@ class ChannelViewSet(TenantViewSet):
         return bots.get(self.own_client(client_id), bot_id)
 
     def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
-        """Store a person's access token, with which accounts are then listed and connected.
+        """Store a person's access token for the channel in the path, with which you then list and
+        connect accounts.
 
-        It is a token that the provider issued to a person who manages the accounts; for photoapp,
-        one who manages the pages that the accounts are linked to. It is stored encrypted, replaces
-        your company's earlier token for this channel, and is checked only when you list or connect
-        accounts. The response is about the token: its `status` is `pending`, and `id`, `bot_id` and
-        the fields of the account are null.
+        The provider issued the token to a person who manages the accounts; for photoapp, to a
+        person who manages the pages that the accounts are linked to. The token is stored encrypted,
+        replaces your company's earlier token for this channel, and is checked only when you list or
+        connect accounts. The response shows the token's `token_expires_at` and who stored it
+        (`connected_by`), with the `status` `pending`; `id`, `bot_id`, `account_id` and
+        `account_name` are null.
         """
         client = self.own_client(client_id)
         token = clients.store_channel_access_token(
@@ -79,21 +81,24 @@ class ChannelViewSet(TenantViewSet):
     def list_accounts(
         self, client_id: int, bot_id: int, query: AccountsQuery
     ) -> ChannelAccountsResponse:
-        """List the accounts that can be connected with the stored token of a person.
+        """List the accounts (on socialnet: pages) at the provider that you can connect to the bot.
 
-        The token is that of *Store User Token*, or of a person who has consented or signed up. 409
-        `token_missing` if your company has none for this channel, or if it has expired.
+        They are the accounts of the person whose access token your company has stored for this
+        channel: with *Store User Token*, by a consent or by the provider's sign-up dialog. 409
+        `token_missing` if no token is stored, or if it has expired.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
+        """Get the connection between the bot and its account on the channel in the path; its
+        `status` is `disconnected` if the bot never had an account."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
     def connect_with_token(
         self, client_id: int, bot_id: int, body: TokenConnectDto
     ) -> ChannelConnection:
-        """Connect the account that a token is for. To store a new token, connect the account again.
+        """Connect an account to the bot with the account's token. To store a new token, connect the
+        account again.
 
         From now on, the provider sends the account's events to the platform, and no longer to the
         webhook that it had before. Triggers the webhook event `channel.connected`. 422 if the
@@ -104,35 +109,35 @@ class ChannelViewSet(TenantViewSet):
         return connections.connect_with_token(bot, self.provider, body.token, by=self.user)
 
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
-        on.
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are
+        ignored from now on.
 
         The provider is asked to send no more events, unless another account needs them; if that
         fails, `last_error` says so. In the account's conversations, `can_reply` becomes false.
-        Triggers the webhook event `channel.disconnected`. An already disconnected account stays as
-        it is. 404 if the bot never had an account.
+        Triggers the webhook event `channel.disconnected`. If the account is already disconnected,
+        nothing changes. 404 if the bot never had an account.
         """
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """List the messages of the bot's conversations on this channel, newest first, without
-        internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first,
+        without internal notes."""
         return channel_conversations.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        A 201 means that the message is stored. It is sent afterwards; its `status` and the events
-        `message.delivered`, `message.read` and `message.failed` report the outcome. If no agent has
-        the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if the customer
-        has never written to the account.
+        A 201 means that the message is stored. It is sent afterwards; the message's `status` and
+        the events `message.delivered`, `message.read` and `message.failed` report the outcome. If
+        no agent has the conversation, it is assigned to you; if it is snoozed, it reopens. 404 if
+        the customer has never written to the account.
 
-        409 `reply_window_closed` if the customer's last message is more than 24 hours old and you
-        give no `tag` (localapp: seven days; telegram: never), `already_assigned` if another agent
-        has the conversation (unless you are an owner or an admin), `chat_ended` if the conversation
-        has ended or, with `recipient_id`, if all of the customer's conversations have ended,
-        `channel_not_connected` if the account cannot send, `client_message_id_taken` if another
-        sender's message, or a note, has this id.
+        409 `reply_window_closed` if you give no `tag` and the customer's last message is more than
+        24 hours old (seven days on localapp; any age is fine on telegram), `already_assigned` if
+        another agent has the conversation (unless you are an owner or an admin), `chat_ended` if
+        the conversation has ended or, with `recipient_id`, if all of the customer's conversations
+        have ended, `channel_not_connected` if the account cannot send, `client_message_id_taken` if
+        another sender's message, or a note, has this id.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = channel_conversations.send(bot, self.provider, body, by=self.user, request_id=key)
@@ -145,8 +150,8 @@ class CallbackViewSet(OperationViewSet):
     channel: ClassVar[MessagingChannel]
 
     def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
-        """Confirm to the provider that this URL is the platform's, by returning its challenge as
-        text. The provider calls this; your integration does not.
+        """Confirm to the provider that this URL is the platform's, by returning the provider's
+        challenge as text. The provider calls this; your integration does not.
 
         403 if `hub.mode` is not `subscribe`, or if `hub.verify_token` is not the token that the
         platform's operator set at the provider. 503 `channel_not_configured` if the platform has no
@@ -157,7 +162,8 @@ class CallbackViewSet(OperationViewSet):
         return HttpResponse(challenge, content_type="text/plain")
 
     def receive_for(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Receive an event of an account. The provider calls this; your integration does not.
+        """Receive an event of a connected account. The messaging provider calls this; your
+        integration does not.
 
         The header `X-Telegram-Bot-Api-Secret-Token` has the secret that the platform gave the
         provider when the account was connected; 401 `bad_signature` if it is missing or wrong, or
@@ -165,20 +171,21 @@ class CallbackViewSet(OperationViewSet):
         event is processed once, however often it is sent. The response may be a call of the
         provider's API, such as the confirmation that a tapped button waits for. A body that cannot
         be read gets a 200 too, instead of a 400, 415 or 422, since sending it again would not help.
-        503 `client_frozen` while the account's company is being moved: the provider sends the event
-        again.
+        503 `client_frozen` while the data of the account's company is being moved: the provider
+        sends the event again.
         """
         return self.receive(request)
 
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """Receive events of accounts. The provider calls this; your integration does not.
+        """Receive events of connected accounts. The messaging provider calls this; your integration
+        does not.
 
         The header `X-Hub-Signature-256` has `sha256=` and the body's HMAC-SHA256 with the app's
         secret, in hexadecimal; 401 `bad_signature` if it is missing or wrong. The body is stored
         before the response; afterwards each event is processed once, however often it is sent. A
         body that cannot be read gets a 200 too, instead of a 400, 415 or 422, since sending it
         again would not help. 503 `channel_not_configured` if the platform has no app secret,
-        `client_frozen` while the company of one of the accounts is being moved: the provider sends
+        `client_frozen` while the data of an account's company is being moved: the provider sends
         the events again.
         """
         # Use read(), since a callback may be larger than the API's own limit on bodies.

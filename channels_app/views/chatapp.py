@@ -41,12 +41,13 @@ class ChatappViewSet(ChannelViewSet):
         also={409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
-        """Connect a number with the code of the signup dialog, or with the stored token.
+        """Connect a phone number to the bot, with the code of the provider's sign-up dialog or with
+        the access token that your company has stored for this channel.
 
-        Repeating the call is safe; it reconnects a disconnected number. Triggers the webhook event
-        `channel.connected`. 409 `pin_missing` if the number must be registered and no pin is given,
-        `account_taken` if another bot has it, `bot_has_account` if the bot has another number,
-        `token_missing` if there is neither a code nor a valid stored token.
+        Repeating the request is safe; it reconnects a disconnected number. Triggers the webhook
+        event `channel.connected`. 409 `pin_missing` if the number must be registered and no pin is
+        given, `account_taken` if another bot has the number, `bot_has_account` if the bot has
+        another number, `token_missing` if there is neither a code nor a valid stored token.
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 
@@ -70,10 +71,10 @@ class ChatappViewSet(ChannelViewSet):
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
-        """List the templates of the business account that has the bot's number.
+        """List the message templates of the business account to which the bot's number belongs.
 
-        Each request fetches them from the provider. 409 `channel_not_connected` if the bot has no
-        number that can send.
+        Each request fetches the templates from the provider. 409 `channel_not_connected` if the bot
+        has no number that can send.
         """
         return templates.list_(self.bot(client_id, bot_id), query)
 
@@ -84,18 +85,18 @@ class ChatappViewSet(ChannelViewSet):
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest
     ) -> dict[str, Any]:
-        """Send an approved template to a customer, even after the reply window has closed.
+        """Send an approved message template to a customer, even after the reply window has closed.
 
         *Get Chatapp Templates* lists them. A 201 means that the message is stored. It is sent
-        afterwards; its `status` and the events `message.delivered`, `message.read` and
+        afterwards; the message's `status` and the events `message.delivered`, `message.read` and
         `message.failed` report the outcome. Before that, the template is fetched from the provider:
         if this fails, the response is a 502, and nothing is stored or sent. If no agent has the
         conversation, it is assigned to you; if it is snoozed, it reopens.
 
-        With `consent`, you may also send it to a number that has never written to the bot, which
-        opens a conversation; without it, such a number is a 404. If all conversations of a
-        returning customer have ended, `recipient_id` is a 409 `chat_ended`: continue the latest
-        with *Reopen Chat* first.
+        With `consent`, you may also send the template to a number that has never written to the
+        bot, which opens a conversation. Without `consent`, such a number is a 404. If all
+        conversations of a returning customer have ended, `recipient_id` is a 409 `chat_ended`:
+        continue the latest with *Reopen Chat* first.
 
         422 for an unknown template, or for values or a header that do not fit it. 403
         `customer_blocked` if the customer is blocked. 409 `template_not_sendable` for the reason in

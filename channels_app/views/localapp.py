@@ -44,13 +44,13 @@ class LocalappViewSet(ChannelViewSet):
 
     @operation(TAG, "Disconnect A Page Of Client", access=ADMIN)
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now
-        on.
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are
+        ignored from now on.
 
-        The provider goes on sending the events, since it has no call that ends them. In the
-        account's conversations, `can_reply` becomes false. Triggers the webhook event
-        `channel.disconnected`. An already disconnected account stays as it is. 404 if the bot never
-        had an account.
+        The provider keeps sending the events, since it cannot be asked to stop. In the account's
+        conversations, `can_reply` becomes false. Triggers the webhook event `channel.disconnected`.
+        If the account is already disconnected, nothing changes. 404 if the bot never had an
+        account.
         """
         return super().disconnect(client_id, bot_id)
 
@@ -71,8 +71,8 @@ class LocalappCallbackViewSet(CallbackViewSet):
 
     @operation(TAG, "Localapp Callback", access=PUBLIC, status=302, waits=True, also={400: Error})
     def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
-        """Complete a consent by connecting the account. The provider sends the person's browser
-        here; your integration does not call this.
+        """Complete a consent by connecting the account. The messaging provider sends the person's
+        browser here; your integration does not call this.
 
         Redirects the browser to the `redirect_uri` with which the consent was begun. Its query then
         has `channel`, `bot_id`, `status`, and `account_id`, or `error` and `error_description`. 400
@@ -89,14 +89,15 @@ class LocalappCallbackViewSet(CallbackViewSet):
         returns=RECEIVED, also={401: Error},
     )  # fmt: skip
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """Receive an event of an account. The provider calls this; your integration does not.
+        """Receive an event of a connected account. The messaging provider calls this; your
+        integration does not.
 
         The header `X-ZEvent-Signature` has `mac=` and a signature with the webhook's key; 401
         `bad_signature` if it is missing or wrong. The body is stored before the response;
         afterwards the event is processed once, however often it is sent. A call without an event
         and a signature, with which the provider checks the URL, gets a 200, and so does a body that
         cannot be read. 503 `channel_not_configured` if the platform has no key with which to verify
-        the signature, `client_frozen` while the account's company is being moved: the provider
-        sends the event again.
+        the signature, `client_frozen` while the data of the account's company is being moved: the
+        provider sends the event again.
         """
         return super().receive(request)

@@ -42,7 +42,8 @@ class PhotoappViewSet(ChannelViewSet):
         also={400: Error, 409: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
-        """Begin a person's consent at the provider, or complete it with `code` and `state`.
+        """Begin the consent of a person to connect their accounts at the provider, or complete it
+        with `code` and `state`.
 
         First, leave out `code` and send the person to the response's `consent_url`. The provider
         redirects them to `redirect_uri` with `code` and `state`, or with `error` instead of `code`
@@ -50,9 +51,9 @@ class PhotoappViewSet(ChannelViewSet):
         list the accounts with *Client Messenger List Photoapp Accounts*, and connect one with
         *Client Messenger Connect Page*.
 
-        With `login` `direct`, the second call connects the account at once: 409 `account_taken` if
-        another bot has it, `bot_has_account` if the bot has another one. Otherwise both calls
-        return the bot's connection. It stays `pending` until an account is connected.
+        With `login` `direct`, the second request connects the account at once: 409 `account_taken`
+        if another bot has the account, `bot_has_account` if the bot has another account. Otherwise
+        both requests return the bot's connection. It stays `pending` until an account is connected.
         400 `invalid_state` if the state is missing, was used, has expired, or was issued for
         another person, bot or `redirect_uri`.
         """
@@ -66,19 +67,23 @@ class PhotoappViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: PhotoappConnectPageDto
     ) -> ChannelConnection:
-        """Connect an account to the bot with a person's stored token; repeating it is safe.
+        """Connect the account with this `page_id` to the bot; repeating the request is safe.
 
-        Its customers' messages then arrive as conversations of the bot. Triggers the webhook event
-        `channel.connected`. 409 `account_taken` if another bot has the account, `bot_has_account`
-        if the bot has another one, `token_missing` if no valid token is stored. 502
-        `provider_refused` also if the person has no page with this account.
+        `page_id` is the id of the account, or of the page to which the account is linked. The
+        account must be one that *Client Messenger List Photoapp Accounts* lists: the same stored
+        access token is used. Messages of the account's customers then become conversations of the
+        bot. Triggers the webhook event `channel.connected`. 409 `account_taken` if another bot has
+        the account, `bot_has_account` if the bot has another account, `token_missing` if no valid
+        token is stored. 502 `provider_refused` if the provider refuses, for example because the
+        token's person does not manage a page with this account.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect(bot, self.provider, body.page_id, by=self.user)
 
     @operation(TAG, "Get Client Ig Connection By Client Id", access=BEARER)
     def list_connections(self, client_id: int) -> list[ChannelConnection]:
-        """List the connections of your bots that have or had an account here: one per bot."""
+        """List the connections of your bots to photoapp accounts: the current or latest one of each
+        bot."""
         return connections.describe_all(self.own_client(client_id), self.channel)
 
     disconnect = operation(TAG, "Disconnect Photoapp", access=ADMIN, waits=True)(

@@ -44,7 +44,8 @@ class SocialnetViewSet(ChannelViewSet):
         also={400: Error}, errors=PROVIDER_ERRORS,
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
-        """Begin a person's consent at the provider, or complete it with `code` and `state`.
+        """Begin the consent of a person to connect their accounts at the provider, or complete it
+        with `code` and `state`.
 
         First, leave out `code` and send the person to the response's `consent_url`. The provider
         redirects them to `redirect_uri` with `code` and `state`, or with `error` instead of `code`
@@ -66,12 +67,14 @@ class SocialnetViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Connect a page to the bot with a person's stored token; repeating it is safe.
+        """Connect the page with this `page_id` to the bot; repeating the request is safe.
 
-        Its customers' messages then arrive as conversations of the bot. Triggers the webhook event
-        `channel.connected`. 409 `account_taken` if another bot has the page, `bot_has_account` if
-        the bot has another page, `token_missing` if no valid token is stored. 502
-        `provider_refused` also if the person has no such page.
+        The page must be one that *Client Messenger List Pages* lists: the same stored access token
+        is used. Messages of the page's customers then become conversations of the bot. Triggers the
+        webhook event `channel.connected`. 409 `account_taken` if another bot has the page,
+        `bot_has_account` if the bot has another page, `token_missing` if no valid token is stored.
+        502 `provider_refused` if the provider refuses, for example because the token's person does
+        not manage the page.
         """
         bot = self.bot(client_id, bot_id)
         if body.page_id is None:
@@ -86,13 +89,14 @@ class SocialnetViewSet(ChannelViewSet):
     def disconnect_page(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Disconnect a page: its token is deleted, and its events are ignored from now on.
+        """Disconnect a page from the bot: the page's token is deleted, and its events are ignored
+        from now on.
 
         Without a `page_id`, the bot's current page is disconnected. The provider is asked to send
         no more events, unless another account needs them; if that fails, `last_error` says so. In
         the page's conversations, `can_reply` becomes false. Triggers the webhook event
-        `channel.disconnected`. An already disconnected page stays as it is. 404 if the bot never
-        had the page.
+        `channel.disconnected`. If the page is already disconnected, nothing changes. 404 if the bot
+        never had the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
@@ -104,14 +108,15 @@ class SocialnetViewSet(ChannelViewSet):
     def reconnect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Reconnect a page that this bot had before, with a person's stored token.
+        """Reconnect a page that this bot had before, with the access token that your company has
+        stored for this channel.
 
         Without a `page_id`, the bot's current or last page is reconnected; 404 if the bot never had
         the page. The page's conversations continue: their `can_reply` is true again. Triggers the
-        webhook event
-        `channel.connected`. 409 `account_taken` if another bot has the page, `bot_has_account` if
-        the bot has another page, `token_missing` if no valid token is stored. 502
-        `provider_refused` also if the person has no such page.
+        webhook event `channel.connected`. 409 `account_taken` if another bot has the page,
+        `bot_has_account` if the bot has another page, `token_missing` if no valid token is stored.
+        502 `provider_refused` if the provider refuses, for example because the token's person does
+        not manage the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)

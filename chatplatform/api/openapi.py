@@ -429,10 +429,11 @@ VISITOR_TOKEN: dict[str, Any] = {
     "in": "header",
     "name": "Visitor-Token",
     "required": False,
-    "description": "For public keys: who the visitor is. Send the `visitor_token` from the response"
-    " that created or returned the chat; without it, a public key finds no existing chat (404),"
-    " and to create one, an `Idempotency-Key` needs 32 random characters, such as a UUID. A wrong"
-    " or expired token is a 401 `invalid_visitor_token`. Ignored with other credentials.",
+    "description": "For public keys: who the visitor is. Send the `visitor_token` from the"
+    " response that created or returned the conversation; without it, a public key finds no"
+    " existing conversation (404), and to create one, an `Idempotency-Key` needs 32 random"
+    " characters, such as a UUID. A wrong or expired token is a 401 `invalid_visitor_token`."
+    " Ignored with other credentials.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY_WITHOUT_CALLER = {

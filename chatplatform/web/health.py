@@ -90,8 +90,10 @@ class HealthViewSet(OperationViewSet):
         is_counted=False,
     )
     def health(self) -> HttpResponse:
-        """Check the database, the message broker, the processes, the jobs, the disks and the clock,
-        and the replica if there is one. The result is up to two seconds old."""
+        """Check whether the platform works: the database, the message broker, the background
+        processes, how long jobs wait, the disks, the clock and, if there is one, the database's
+        replica. The response lists each part with its status: a 200 if all parts work, otherwise a
+        503. The result is up to two seconds old."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
@@ -105,7 +107,8 @@ class HealthViewSet(OperationViewSet):
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
-        """Returns 200 as long as this process serves requests; nothing else is checked."""
+        """Check that this web process serves requests: it returns a 200, and checks nothing
+        else."""
         return Alive()
 
 

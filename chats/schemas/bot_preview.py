@@ -12,7 +12,7 @@ MAX_MESSAGES = 50
 
 
 class PreviewMessage(Schema):
-    """A message of a preview, in the format of chat models."""
+    """A message of a test conversation (preview), in the format of chat models."""
 
     role: Literal["user", "assistant"] = Field(
         description="Who wrote the message: the customer (`user`) or the bot (`assistant`). The"
@@ -24,13 +24,13 @@ class PreviewMessage(Schema):
 
 
 class GenerateChatRequest(Schema):
-    """Messages of a preview, and how to return the reply."""
+    """Messages of a test conversation (preview), and how to return the reply."""
 
     messages: list[PreviewMessage] = Field(
         default_factory=list,
         max_length=MAX_MESSAGES,
         description="At most 50 messages, the last one from `user`: the whole dialogue for a new"
-        " preview, only the new messages for an existing one.",
+        " test conversation (preview), only the new messages for an existing one.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(
@@ -60,10 +60,11 @@ class Usage(Schema):
 
 
 class GeneratedChat(Schema):
-    """A generated reply."""
+    """A generated reply, or why there is none (`status`)."""
 
     chat_id: uuid.UUID = Field(
-        description="The conversation that the reply is in; continue a preview with this id.",
+        description="The conversation that the reply is in; continue a test conversation with this"
+        " id.",
     )
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null if there is no such"
@@ -76,7 +77,7 @@ class GeneratedChat(Schema):
         " answer, for example because an agent has the conversation."
     )
     handoff_reason: str | None = Field(
-        description="Why the bot handed over; null if it did not. Previews notify nobody."
+        description="Why the bot handed over; null if it did not. Test conversations notify nobody."
     )
     usage: Usage = Field(description="The tokens and credits that the reply used.")
     engine: str | None = Field(

@@ -79,8 +79,8 @@ class Conversation(Schema):
     customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether this is a preview, in which your team tries the bot: it notifies"
-        " nobody, and reports do not count it.",
+        description="Whether this is a test conversation (preview), in which your team tries the"
+        " bot: it notifies nobody, and reports do not count it.",
     )
     waiting_since: Moment | None = Field(
         None, description="When the customer began to wait for an agent; null if they do not wait."
@@ -353,8 +353,8 @@ class ChatsQuery(Page):
     )
     previews: bool = Field(
         False,
-        description="true: only previews, your own or, for owners and admins, those of the whole"
-        " team; false: no previews.",
+        description="true: only test conversations (previews): your own or, for owners and admins,"
+        " those of the whole team; false: no test conversations.",
     )
     bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
     customer_id: RowId | None = Field(None, description="Only conversations of this customer.")

@@ -23,9 +23,10 @@ class AgentAssistViewSet(ChatsViewSet):
     ) -> assist_schemas.RewrittenText:
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
-        The model's tokens are charged. Needs a model: 503 `engine_not_configured` without one. 503
-        `engine_unavailable` if the model fails, or if its text is in another language than yours
-        (for `translated`, than the conversation) or has other figures, links or addresses.
+        A language model rewrites it, and the model's tokens are charged. 503
+        `engine_not_configured` without a language model, `engine_unavailable` if the model fails,
+        or if the new text is in another language than yours (for `translated`, than the
+        conversation) or has other figures, links or addresses.
         """
         return agent_assist.rewrite(self._chat(chat_id), body)
 
@@ -42,9 +43,9 @@ class AgentAssistViewSet(ChatsViewSet):
     ) -> assist_schemas.ReplySuggestions:
         """Suggest replies to the customer's open question, for an agent to choose from.
 
-        A model writes them from the bot's documents, and its tokens are charged; without a model,
-        they are quotations from the documents and cost 1 credit. If no question is open, there are
-        no suggestions and nothing is charged.
+        A language model writes them from the bot's documents, and the model's tokens are charged.
+        Without a language model, the suggestions are quotations from the documents and cost 1
+        credit. If no question is open, there are no suggestions and nothing is charged.
         """
         return agent_assist.suggest(self._chat(chat_id), body)
 
@@ -56,8 +57,8 @@ class AgentAssistViewSet(ChatsViewSet):
     def translate(
         self, body: assist_schemas.TranslationRequest
     ) -> assist_schemas.TranslationResponse:
-        """Translate a text; the model's tokens are charged. Needs a model: 503
-        `engine_not_configured` without one."""
+        """Translate a text with a language model, whose tokens are charged; 503
+        `engine_not_configured` without a language model."""
         return agent_assist.translate(self.client, body)
 
     @operation(
@@ -72,7 +73,7 @@ class AgentAssistViewSet(ChatsViewSet):
         self, body: assist_schemas.TranslationRequest
     ) -> assist_schemas.TranslationResponse:
         """Translate a text. Use POST /client/translate instead, which does the same; both need a
-        model: 503 `engine_not_configured` without one."""
+        language model: 503 `engine_not_configured` without one."""
         return agent_assist.translate(self.client, body)
 
     @operation(
@@ -85,8 +86,8 @@ class AgentAssistViewSet(ChatsViewSet):
     def summarize(self, body: assist_schemas.SummarizeRequest) -> assist_schemas.SummarizeResponse:
         """Summarize a text or messages.
 
-        A model's tokens are charged. Without a model, the summary costs 1 credit and is an extract:
-        the first sentences of a text; of messages, the first request, the last two messages and the
-        open questions.
+        A language model's tokens are charged. Without a language model, the summary costs 1 credit
+        and is an extract: from a text, the first sentences; from messages, the first request, the
+        last two messages and the open questions.
         """
         return agent_assist.summarize(self.client, body)

@@ -10,7 +10,8 @@ from identity.services import configs
 class AutomatedMessagesViewSet(TenantViewSet):
     @operation("config", "Get Platform Words", access=BEARER)
     def retrieve(self, client_id: int) -> PlatformWords:
-        """Get the platform's messages to customers: its texts in every language, and your own."""
+        """Get the platform's messages to customers: the platform's texts in every language, and
+        your own texts."""
         return automated_message_texts.of_config(configs.get(self.client, client_id))
 
     @operation("config", "Update Platform Words", access=ADMIN)

@@ -22,12 +22,14 @@ class ChatAnalysisViewSet(ChatsViewSet):
     def calculate(
         self, body: analysis_schemas.SummaryCalculateRequest
     ) -> analysis_schemas.SummaryJob:
-        """Start a run that summarizes your company's conversations, or those that the body selects.
+        """Start a run that summarizes your company's conversations, or only the conversations that
+        match the filters in the body.
 
-        It skips previews, conversations without messages and, unless `force` is true, those whose
-        summary is up to date. `GET /ai/chat/summary/calculate/{job_id}` with the returned `id`
-        shows the progress. Each summary costs 1 credit, or with a language model its tokens. A
-        company has one run at a time: 409 `summary_running` with its `job_id` while one is running.
+        The run skips test conversations (previews), conversations without messages and, unless
+        `force` is true, conversations whose summary is up to date. `GET
+        /ai/chat/summary/calculate/{job_id}` with the returned `id` shows the progress. Each summary
+        costs 1 credit or, with a language model, the model's tokens. A company has one run at a
+        time: 409 `summary_running` with its `job_id` while one is running.
         """
         return analysis_schemas.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -40,20 +42,21 @@ class ChatAnalysisViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> analysis_schemas.ChatSummary:
-        """Get a conversation's summary. A new one is written and charged only if there is none that
-        covers all messages: 1 credit, or with a language model its tokens.
+        """Get a conversation's summary. A new summary is written only if none covers all messages;
+        it costs 1 credit or, with a language model, the model's tokens.
 
-        A new one triggers the webhook event `summary.created`. It covers the texts of the customer,
-        the bot and agents without internal notes; in a long conversation, the first text and up to
-        200 of the latest. Without any text, nothing is charged.
+        A new summary triggers the webhook event `summary.created`. It covers the texts of the
+        customer, the bot and agents without internal notes; in a long conversation, the first text
+        and up to 200 of the latest. Without any text, nothing is charged.
         """
         return analysis_schemas.ChatSummary.from_row(chat_analysis.summarize(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def analyze_sentiment(self, chat_id: uuid.UUID) -> analysis_schemas.ChatSentiment:
-        """Judge the customer's sentiment, and store it with the conversation and its messages.
+        """Judge the customer's sentiment in a conversation, and store it with the conversation and
+        its messages.
 
-        This costs 1 credit, or with a language model its tokens. If the customer has not written,
-        the sentiment is `neutral` and nothing is charged.
+        This costs 1 credit or, with a language model, the model's tokens. If the customer has not
+        written, the sentiment is `neutral` and nothing is charged.
         """
         return chat_analysis.analyze_sentiment(self._chat(chat_id))

@@ -83,10 +83,10 @@ class ClientChatViewSet(ChatsViewSet):
         overwrite customer data that your server or team wrote; an `external_id` needs the
         `identity_signature` (401 `identity_not_signed` if it is wrong).
 
-        422 if `customer` lacks a customer-info field of the bot that has `required` and
-        `ask_before_chat` and whose value is unknown, or has a value that does not fit its field:
-        `name`, `email`, `phone`, or else one of `attributes`. 403 `customer_blocked` if your team
-        has blocked the customer.
+        422 if a customer-info field of the bot has `required` and `ask_before_chat` and its value
+        is neither in `customer` nor known, or if a value does not fit its field: `name`, `email`,
+        `phone`, or else one of `attributes`. 403 `customer_blocked` if your team has blocked the
+        customer.
         """
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
@@ -110,9 +110,9 @@ class ClientChatViewSet(ChatsViewSet):
         and the webhook event `message.created` reports it. The server-sent events are `message` (as
         stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
         `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
-        the turn's `status` says what happens instead. A quoted answer costs 1 credit; a model's
-        tokens are charged, even without an answer. If the credits do not suffice, the bot hands
-        over.
+        the turn's `status` says what happens instead. An answer that quotes documents costs 1
+        credit; a language model's tokens are charged, even if it finds no answer. If the credits do
+        not suffice, the bot hands the conversation over to people.
 
         A message to an ended conversation reopens it or begins the next one: see `conversation_id`
         of the stored message. Without a `client_message_id`, an `Idempotency-Key` serves as one.
@@ -130,7 +130,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Report Messages As Delivered", status=204, also={409: Error})
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """Report messages of the bot and agents as delivered to the customer.
+        """Report messages of the bot and of agents as delivered to the customer: all messages up to
+        the given `message_id` or `seq` or, with `{}`, all messages.
 
         Each message that was not delivered yet triggers the webhook event `message.delivered`. 409
         `channel_reports` on a messaging channel, which reports delivery itself.
@@ -139,10 +140,11 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Report Messages As Read", status=204, also={409: Error})
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """Report messages of the bot and agents as read by the customer.
+        """Report messages of the bot and of agents as read by the customer: all messages up to the
+        given `message_id` or `seq` or, with `{}`, all messages.
 
-        Each message that was not read yet triggers the webhook event `message.read`; one that was
-        not delivered yet counts as delivered too, without `message.delivered`. 409
+        Each message that was not read yet triggers the webhook event `message.read`. A message that
+        was not delivered yet counts as delivered too, without the event `message.delivered`. 409
         `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
@@ -168,12 +170,13 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """Email the transcript as a text attachment.
+        """Mail the transcript of a conversation to an email address, as a text attachment.
 
-        202 means that the mail will be sent; it is in the conversation's language and has the
-        messages of *Get Transcript*. 409 `export_off` if the bot's `export_enabled` is false; 503
-        `mail_not_configured` if the platform has no mail server. 429 above 5 mails a day per
-        conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
+        A 202 means that the mail will be sent. Mail and transcript are in the conversation's
+        language; the transcript has the messages of *Get Transcript*. 409 `export_off` if the bot's
+        `export_enabled` is false; 503 `mail_not_configured` if the platform has no mail server. 429
+        if a daily limit is reached: 5 mails for a conversation, 5 to an email address and, with a
+        public key, 5 from a visitor and 20 from an IP address.
         """
         customer_transcripts.ask_by_mail(
             self.caller, chat_id, email=body.email, timezone=body.timezone
@@ -186,11 +189,11 @@ class ClientChatViewSet(ChatsViewSet):
         """Update the customer's data; fields left out keep their values.
 
         With a public key, values that your server or team wrote stay unchanged too, and an
-        `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). It
-        signs the visitor in: their conversations that belong to no identified customer move to the
-        customer with this id, and the visitor continues with the `visitor_token` of the response.
-        422 for a value that does not fit the bot's customer-info field of this name. 403
-        `customer_blocked` if your team has blocked the customer.
+        `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). The
+        `external_id` signs the visitor in: the visitor's conversations that belong to no identified
+        customer move to the customer with this id, and the visitor continues with the
+        `visitor_token` of the response. 422 for a value that does not fit the bot's customer-info
+        field of this name. 403 `customer_blocked` if your team has blocked the customer.
         """
         return self._response(conversations.update_customer(self.caller, chat_id, body))
 
@@ -216,12 +219,12 @@ class ClientChatViewSet(ChatsViewSet):
 
         After a 202, or a status `pending`, the reply appears in *Get chat conversation history*.
         Streams, costs and ended conversations are as in *Send message in existing chat
-        conversation*. 422 for a file of another type than those that `files` names.
+        conversation*. 422 for a file whose type is not in the description of `files`.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,
-        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`
-        if your team has blocked the customer.
+        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked` if
+        your team has blocked the customer.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = self._chat(chat_id)
@@ -237,7 +240,7 @@ class ClientChatViewSet(ChatsViewSet):
         returns=Message, status=201, also={409: Error},
     )  # fmt: skip
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
-        """Send a message from your own assistant as the bot; `reply` is ignored.
+        """Send a message from your own assistant as the bot; the field `reply` is ignored.
 
         409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel
@@ -261,11 +264,12 @@ class ClientChatViewSet(ChatsViewSet):
         conversation or it is snoozed (200 with `not_expected`), nor while it waits for an agent
         (200 with `handed_off`, even if `answer_while_waiting` is true).
 
-        A quoted answer costs 1 credit; a model's tokens are charged, even without an answer. If the
-        credits do not suffice, the bot hands over. A new reply triggers the webhook event
-        `message.created`, a handover also `conversation.handed_off`. 409 `nothing_to_answer` if the
-        customer has not written, `chat_ended` if the conversation has ended; 403 `customer_blocked`
-        if your team has blocked the customer.
+        An answer that quotes documents costs 1 credit; a language model's tokens are charged, even
+        if it finds no answer. If the credits do not suffice, the bot hands the conversation over to
+        people. A new reply triggers the webhook event `message.created`, a handover also
+        `conversation.handed_off`. 409 `nothing_to_answer` if the customer has not written,
+        `chat_ended` if the conversation has ended; 403 `customer_blocked` if your team has blocked
+        the customer.
         """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(
@@ -296,8 +300,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get messages by chat conversation code", returns=MessageListResponse)
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
-        """List the messages of the conversation with this code, oldest first, without internal
-        notes."""
+        """List the messages of the conversation with this `chat_code`, oldest first, without
+        internal notes."""
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
@@ -319,8 +323,8 @@ class AttachmentViewSet(TenantViewSet):
         returns=RawResponse(attachments.MIME_TYPES), also={403: Error},
     )  # fmt: skip
     def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
-        """Download a file of a message. The link's signature is the credential: 403 if it is
-        wrong or older than a day; read the message again for a new link."""
+        """Download a file of a message. The link's signature is the credential: 403 if it is wrong
+        or older than a day. To get a new link, read the message again."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)
         return media.file_response(
             file,

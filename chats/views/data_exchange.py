@@ -69,7 +69,7 @@ class ClientDocumentsViewSet(TenantViewSet):
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Delete all documents of the key's bot: files, crawled pages, texts and answers.
 
-        The URLs of websites to crawl stay, and the websites are crawled again when due.
+        The URLs of websites stay, and the websites are crawled again at their next time.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
@@ -88,14 +88,15 @@ class MessagingViewSet(ChatsViewSet):
     def send(
         self, conversation_id: uuid.UUID, body: messaging_schemas.MessageRequest
     ) -> dict[str, Any]:
-        """Store a message from any sender. With `sent_at` it is history and has no effects.
+        """Store a message from any sender. With `sent_at`, the message is history and has no
+        effects.
 
         With `generate_reply`, *List Messages* shows the bot's reply later. Repeating a
-        `client_message_id` stores nothing: it is a 201 with the stored message.
+        `client_message_id` stores nothing: the response is a 201 with the stored message.
 
-        409 `agent_gone` if it is from an agent who has not accepted the invitation yet, and no
-        agent has the conversation; `chat_ended` if the conversation has ended, except for messages
-        of the customer; `agent_has_chat` for a message of the bot while an agent has it;
+        409 `agent_gone` if the message is from an agent who has not accepted the invitation yet,
+        and no agent has the conversation; `chat_ended` if the conversation has ended, except for
+        messages of the customer; `agent_has_chat` for a message of the bot while an agent has it;
         `already_answered` if the bot or system has replied to the message in `in_reply_to` already;
         `attachments_off` for a customer's files if the bot takes none; `client_message_id_taken` if
         another sender's message has this id; on a messaging channel also `channel_not_connected` if
@@ -138,7 +139,8 @@ class MessagingViewSet(ChatsViewSet):
         """List the conversations of the key's bot, or of all bots if the key serves all, the latest
         opened first.
 
-        Includes conversations of every channel, whoever opened them, but no previews.
+        The list includes conversations of every channel, whoever opened them, but no test
+        conversations (previews).
         """
         return page(
             messaging_api.list_(self.key, query),
@@ -154,12 +156,13 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
     def end(self, conversation_id: uuid.UUID) -> messaging_schemas.ConversationResponse:
-        """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended.
+        """End a conversation; its `ended_by` becomes `api`. 409 `chat_ended` if it has already
+        ended.
 
-        Triggers the webhook event `conversation.ended`. Afterwards, depending on your settings
-        `ask_feedback`, `auto_summary`, `auto_tag` and `auto_sentiment`, the customer is asked for a
-        rating, and the conversation is summarized, tagged and judged: each for 1 credit or, with a
-        language model, its tokens.
+        Triggers the webhook event `conversation.ended`. Afterwards, your settings apply: with
+        `ask_feedback`, the customer is asked for a rating; with `auto_summary`, `auto_tag` and
+        `auto_sentiment`, the conversation is summarized, it is tagged, and the customer's sentiment
+        is judged. Each of these three costs 1 credit or, with a language model, the model's tokens.
         """
         return messaging_schemas.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
@@ -167,33 +170,35 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
     def summary(self, conversation_id: uuid.UUID) -> analysis_schemas.ChatSummary:
-        """Get the newest summary; 404 if the conversation has none yet."""
+        """Get the newest summary of a conversation; 404 if it has no summary yet."""
         return analysis_schemas.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
     def make_summary(self, conversation_id: uuid.UUID) -> analysis_schemas.ChatSummary:
-        """Get the summary. A new one is written and charged only if there is none that covers all
-        messages: 1 credit, or with a language model its tokens."""
+        """Get a conversation's summary. A new summary is written only if none covers all messages;
+        it costs 1 credit or, with a language model, the model's tokens."""
         return analysis_schemas.ChatSummary.from_row(
             chat_analysis.summarize(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
-        """Have AI add the tags that it is sure of; returns all tags that AI has added.
+        """Let AI add the tags that it is confident of; returns all tags that AI has added to the
+        conversation.
 
-        A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
-        confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
-        of your tags is added: the one that is most similar by its name and by the conversations
-        that agents gave it to; this costs 1 credit. A conversation has at most 20 tags. If the
-        customer has not written, nothing is added or charged. If tags are added, the webhook event
-        `tags.updated` is triggered.
+        A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
+        confidence of at least 0.6 are added, and the model's tokens are charged. Without a language
+        model, at most one of the 40 tags is added, for 1 credit: the tag that is clearly most
+        similar to the customer's messages, by its name and by the conversations that agents gave it
+        to. A conversation has at most 20 tags; further tags are left out. If the customer has not
+        written, nothing is added or charged. Added tags trigger the webhook event `tags.updated`.
         """
         return tag_schemas.Tags.from_rows(messaging_api.make_ai_tags(self._chat(conversation_id)))
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
     def ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
-        """List the tags that AI has added, without those of people."""
+        """List the tags that AI has added to a conversation; tags that people added are left
+        out."""
         return tag_schemas.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

@@ -67,26 +67,27 @@ FILES = Form(desk_schemas.ManualChatFilesDto, files=("files",))
 class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
     def assign(self, chat_id: uuid.UUID, body: desk_schemas.ChatAssignDto) -> Conversation:
-        """Assign a conversation to an agent, the queue or the bot.
+        """Assign a conversation to an agent, the queue or the bot, as `assign_type` says; `user_id`
+        names the agent.
 
-        A snoozed conversation stays snoozed.
+        A snoozed conversation stays snoozed. Any agent can assign a conversation that no agent has.
+        If an agent has it, only that agent, an owner or an admin can assign it; others get 409
+        `already_assigned`, as does the second of two people who claim it at once.
 
-        Any agent can assign a conversation that no agent has. If an agent has it, only that agent,
-        an owner or an admin can; others get 409 `already_assigned`, as does the slower of two who
-        claim it at once. 422 if the person with `user_id` cannot have conversations: a viewer, or
-        somebody who is disabled or has not accepted the invitation. 409 `stale_version` if the
-        conversation is no longer at `expected_version`, `bot_disabled` if it cannot go to the bot,
-        which is disabled or has `agent_reply`, `agent_gone` if the agent was disabled, or lost the
-        right to have conversations, during this request, `chat_ended` if the conversation has
-        ended.
+        409 `stale_version` if the conversation is no longer at `expected_version`. 409
+        `bot_disabled` if the bot takes no conversations: it is disabled, or its `agent_reply` is
+        true (people answer instead of the bot). 409 `agent_gone` if the agent was disabled or
+        became a viewer during this request. 409 `chat_ended` if the conversation has ended. 422 if
+        the person with `user_id` cannot be assigned conversations: a viewer, or somebody who is
+        disabled or has not accepted the invitation.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
-        """Return a conversation to the bot, or to the queue if the bot is disabled or has
-        `agent_reply`.
+        """Return a conversation to the bot, or to the queue if the bot is disabled or its
+        `agent_reply` is true (people answer instead of the bot).
 
         409 `already_assigned` if another agent has it and you are not an owner or an admin,
         `chat_ended` if it has ended.
@@ -99,16 +100,17 @@ class ChatViewSet(ChatsViewSet):
     def manual(self, chat_id: uuid.UUID, body: desk_schemas.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or add an internal note.
 
-        A message to the customer assigns the conversation to you if no agent has it, and reopens a
-        snoozed one; if another agent has it, only an owner or an admin may write to the customer
-        (409 `already_assigned`). If the bot's `mail_answers` is true, a website's visitor whose
-        e-mail address is known gets the message by mail if it has not arrived after three minutes.
+        A message to the customer assigns the conversation to you if no agent has it, and reopens it
+        if it is snoozed. If another agent has the conversation, only an owner or an admin may write
+        to the customer (409 `already_assigned`). If the bot's `mail_answers` is true, a website's
+        visitor whose e-mail address is known gets the message by mail if it has not arrived after
+        three minutes.
 
         409 `chat_ended` if the conversation has ended; on a messaging channel also
         `channel_not_connected` if the account is not connected, and `reply_window_closed` if the
         customer's last message is too old for the channel. Notes can always be added. 409
-        `client_message_id_taken` if another sender's message, or a message of the other kind (note
-        or not), has this id.
+        `client_message_id_taken` if another sender's message has this id, or if your message with
+        this id is a note and this one is not (or the reverse).
         """
         return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
@@ -123,12 +125,13 @@ class ChatViewSet(ChatsViewSet):
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. Like a text, files for the customer assign the conversation to you if
-        no agent has it, reopen a snoozed one, and may be mailed, as in *Manual Chat*. 409
-        `already_assigned` if another agent has it and you are not an owner or an admin,
-        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if the
-        account is not connected, and `reply_window_closed` if the customer's last message is too
-        old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
-        sender's message, or a message of the other kind (note or not), has this id.
+        no agent has it, reopen it if it is snoozed, and may be mailed, as in *Manual Chat*. 409
+        `already_assigned` if another agent has the conversation and you are not an owner or an
+        admin, `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` if
+        the account is not connected, and `reply_window_closed` if the customer's last message is
+        too old for the channel. Notes can always be added. 409 `client_message_id_taken` if another
+        sender's message has this id, or if your message with this id is a note and this one is not
+        (or the reverse).
         """
         chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
@@ -141,11 +144,11 @@ class ChatViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Replace the text of your latest message to the customer, who sees that it was edited.
 
-        It may be followed by messages of others, such as the customer, and by notes. Its
+        Messages of others, such as the customer, and notes may follow it. The message's
         translations are removed, and made again if your setting `auto_translate` is on. 409
-        `not_latest_message` for a message of somebody else, an earlier one of yours, or a deleted
-        one; `sent_by_channel` on a messaging channel, which has already sent the message;
-        `chat_ended` if the conversation has ended. 404 for a note, which cannot be edited.
+        `not_latest_message` for a message of somebody else, an earlier message of yours, or a
+        deleted message; `sent_by_channel` on a messaging channel, which has already sent the
+        message; `chat_ended` if the conversation has ended. 404 for a note, which cannot be edited.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
@@ -155,11 +158,10 @@ class ChatViewSet(ChatsViewSet):
         """Delete the text and files of your latest message to the customer, who sees that it was
         deleted.
 
-        It may be followed by messages of others, such as the customer, and by notes. 409
-        `not_latest_message` for a message of somebody else, an earlier one of yours, or one that is
-        already deleted; `sent_by_channel` on a messaging channel, which has already sent the
-        message; `chat_ended` if the conversation has ended. 404 for a note, which cannot be
-        deleted.
+        Messages of others, such as the customer, and notes may follow it. 409 `not_latest_message`
+        for a message of somebody else, an earlier message of yours, or a deleted message;
+        `sent_by_channel` on a messaging channel, which has already sent the message; `chat_ended`
+        if the conversation has ended. 404 for a note, which cannot be deleted.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
@@ -180,13 +182,14 @@ class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_schemas.ChatSteps:
         """List what happened to a conversation besides messages, such as handover, assignment and
-        end: the newest 200 steps."""
+        end: the newest 200 steps, oldest first."""
         rows = inbox.steps(self._chat(chat_id))
         return desk_schemas.ChatSteps(items=[desk_schemas.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
     def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
-        """Explain a bot's message: passages with scores, threshold, instructions, engine, credits.
+        """Explain how a bot's message came about: the passages found, with scores; the threshold,
+        the instructions, the language model and the credits.
 
         404 for messages of customers and agents, which have no receipt.
         """
@@ -194,27 +197,29 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
-        """List all conversations of a customer, newest first, without previews."""
+        """List all conversations of a customer, newest first, without test conversations
+        (previews)."""
         rows = inbox.chats_of(self.client, Customer, customer_id)
         return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """List all conversations of a bot, newest first, without previews."""
+        """List all conversations of a bot, newest first, without test conversations (previews)."""
         rows = inbox.chats_of(self.client, Bot, bot_id)
         return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """List your conversations, by newest activity, longest wait or priority."""
+        """List your conversations, sorted by newest activity, longest wait or priority."""
         return chat_list.list_page(self.caller, query, finds_message=True)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
-        """Count the conversations in each view of your inbox, without previews.
+        """Count the conversations in each built-in view of your inbox, without test conversations
+        (previews).
 
-        The description of each field gives the filters with which *Get Chats* lists these
-        conversations; add `previews=false`.
+        To list the conversations of a view, send *Get Chats* the filters in the description of the
+        view's field, and `previews=false`.
         """
         return inbox.counts(self.user)
 
@@ -225,11 +230,14 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """End a conversation: for the customer with an API key, as an agent with an access token.
+        """End a conversation: as an agent with an access token, or on the customer's behalf with an
+        API key.
 
-        `ended_by` becomes `customer` or `agent`. Afterwards, depending on your settings
-        `ask_feedback`, `auto_summary`, `auto_tag` and `auto_sentiment`, the customer is asked for a
-        rating, and the conversation is summarized, tagged and judged.
+        `ended_by` becomes `agent` or `customer`. Triggers the webhook event `conversation.ended`.
+        Afterwards, your settings apply: with `ask_feedback`, the customer is asked for a rating;
+        with `auto_summary`, `auto_tag` and `auto_sentiment`, the conversation is summarized, it is
+        tagged, and the customer's sentiment is judged. Each of these three costs 1 credit or, with
+        a language model, the model's tokens.
 
         409 `chat_ended` if it has already ended, `already_assigned` if another agent has it and you
         are not an owner or an admin. 403 `customer_blocked` if an API key ends the conversation of
@@ -242,8 +250,9 @@ class ChatViewSet(ChatsViewSet):
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
         """End a conversation as an agent; `ended_by` becomes `agent`.
 
-        What follows is the same as after *End A Chat By Id*. 409 `chat_ended` if it has already
-        ended, `already_assigned` if another agent has it and you are not an owner or an admin.
+        The rating, the summary and the other consequences are as in *End A Chat By Id*. 409
+        `chat_ended` if it has already ended, `already_assigned` if another agent has it and you are
+        not an owner or an admin.
         """
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
@@ -268,8 +277,8 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Reopen Chat", access=BEARER, also={409: Error})
     def reopen(self, chat_id: uuid.UUID) -> Conversation:
-        """Reopen a conversation. A snoozed one stays with its agent, the queue or the bot, an ended
-        one is assigned to you, and an open one stays as it is.
+        """Reopen a conversation. A snoozed conversation stays with its agent, the queue or the bot;
+        an ended conversation is assigned to you; an open conversation stays as it is.
 
         409 `already_assigned` if another agent has the snoozed conversation and you are not an
         owner or an admin, `chat_continued` if the customer has a newer conversation.
@@ -291,8 +300,8 @@ class SavedReplyViewSet(ChatsViewSet):
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_schemas.SavedRepliesResponse
     )
     def list(self, query: desk_schemas.SavedRepliesQuery) -> dict[str, Any]:
-        """List your own and the shared saved replies, sorted by shortcut; with `q`, first those
-        whose shortcut begins with it."""
+        """List your own and the shared saved replies, sorted by shortcut; with `q`, replies whose
+        shortcut begins with it come first."""
         rows, order = saved_replies.list_for_user(self.user, query), ("rank", "shortcut", "id")
         return page(rows, query, by=order, schema=desk_schemas.SavedReplyDto.from_row)
 
@@ -300,8 +309,9 @@ class SavedReplyViewSet(ChatsViewSet):
     def create(self, body: desk_schemas.SavedReplyDto) -> desk_schemas.SavedReplyDto:
         """Save a text that you send often: for yourself or, with `is_shared`, for the whole team.
 
-        403 if you share one without being an owner or an admin. 409 `shortcut_taken` if another
-        one of your own replies has this shortcut or, for a shared one, another shared reply.
+        403 if you share a reply without being an owner or an admin. 409 `shortcut_taken` if another
+        of your own replies has this shortcut or, for a shared reply, if another shared reply has
+        it.
         """
         return desk_schemas.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
@@ -309,13 +319,13 @@ class SavedReplyViewSet(ChatsViewSet):
     def update(
         self, saved_reply_id: int, body: desk_schemas.SavedReplyDto
     ) -> desk_schemas.SavedReplyDto:
-        """Change one of your own saved replies or, as an owner or an admin, a shared one. Fields
-        left out keep their value.
+        """Change one of your own saved replies or, as an owner or an admin, a shared saved reply.
+        Fields left out keep their value.
 
         `texts` replaces the texts in all languages. Only owners and admins can change a shared
         reply, or share one with `is_shared`; otherwise 403. With `is_shared` false, a shared reply
-        becomes your own. 404 for a colleague's own reply. 409 `shortcut_taken` if another one of
-        your own replies has this shortcut or, for a shared one, another shared reply.
+        becomes your own. 404 for a colleague's own reply. 409 `shortcut_taken` if another of your
+        own replies has this shortcut or, for a shared reply, if another shared reply has it.
         """
         return desk_schemas.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
@@ -323,8 +333,8 @@ class SavedReplyViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Delete Saved Reply", access=BEARER, status=204)
     def destroy(self, saved_reply_id: int) -> None:
-        """Delete one of your own saved replies or, as an owner or an admin, a shared one;
-        otherwise 403 for a shared one, and 404 for a colleague's own."""
+        """Delete one of your own saved replies or, as an owner or an admin, a shared saved reply;
+        otherwise 403 for a shared reply, and 404 for a colleague's own reply."""
         saved_replies.delete(self.user, saved_reply_id)
 
     @operation("AI / chat", "Render Saved Reply", access=BEARER)
@@ -339,7 +349,8 @@ class SavedReplyViewSet(ChatsViewSet):
 class DeskViewViewSet(TenantViewSet):
     @operation("AI / chat", "Get Inbox Views", access=BEARER_ANY_ROLE)
     def list(self) -> desk_schemas.DeskViews:
-        """List your saved views of the inbox and those that colleagues share, sorted by name."""
+        """List your saved views of the inbox and the views that colleagues share, sorted by
+        name."""
         found = inbox_views.list_for_user(self.user)
         return desk_schemas.DeskViews(items=[desk_schemas.DeskView.of(*pair) for pair in found])
 
@@ -355,7 +366,8 @@ class DeskViewViewSet(TenantViewSet):
         "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
     )
     def destroy(self, view_id: int) -> None:
-        """Delete one of your views; owners and admins can also delete a colleague's shared view."""
+        """Delete one of your saved views of the inbox; owners and admins can also delete a
+        colleague's shared view."""
         inbox_views.delete(self.user, view_id)
 
 
@@ -375,25 +387,26 @@ class CustomerViewSet(TenantViewSet):
     def update(self, customer_id: int, body: CustomerDto) -> CustomerDto:
         """Change a customer's data; fields left out keep their values, null clears a field.
 
-        Attributes are merged; null removes one. Blocking the customer ends their conversations that
-        are in the queue or with an agent. 422 if a value does not fit the customer-info field with
-        this name, as defined by a bot that the customer has a conversation with. 409
-        `external_id_taken` if another customer has this `external_id`.
+        `attributes` are added to the stored ones; null removes an attribute. Blocking the customer
+        ends the customer's conversations that are in the queue or with an agent. 422 if a value
+        does not fit the customer-info field with this name, as defined by a bot that the customer
+        has a conversation with. 409 `external_id_taken` if another customer has this `external_id`.
         """
         return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
     @operation("AI / chat", "Merge Customers", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def merge(self, customer_id: int, merged_id: int) -> CustomerDto:
         """Merge the customer `merged_id` into `customer_id`, with conversations, channel identities
-        and attributes.
+        and attributes. The response is the customer `customer_id`.
 
-        If both have a value for a field or an attribute, that of `customer_id` is kept, even for
-        the external id: a later request with the other external id creates a new customer. The
-        longer of two blocks applies, and the wider of two opt-outs. The conversations move
-        unchanged. From then on, `merged_id` is a 404, although earlier messages keep it as the id
-        of their sender. This cannot be undone. Triggers the webhook event `customer.merged`. 409
-        `same_customer` if both ids are the same, 422 for `attributes` if those of both exceed the
-        limit for one customer.
+        If both have a value for a field or an attribute, the value of `customer_id` is kept, even
+        for the external id: a later request with the other external id creates a new customer. A
+        block of either customer applies; of two blocks, the longer one. The `opt_out` that excludes
+        more applies: `all` before `offers` before `none`. The conversations move unchanged. From
+        then on, requests for the customer `merged_id` get a 404, although earlier messages keep
+        this id as that of their sender. This cannot be undone. Triggers the webhook event
+        `customer.merged`. 409 `same_customer` if both ids are the same, 422 if the `attributes` of
+        both together are too many (200) or too large (16,384 bytes of JSON).
         """
         return CustomerDto.from_row(
             customer_editing.merge(self.caller, customer_id, merged_id=merged_id)
@@ -403,7 +416,8 @@ class CustomerViewSet(TenantViewSet):
     def export(self, customer_id: int) -> HttpResponseBase:
         """Export everything stored about a customer as a ZIP: data, conversations, messages, files.
 
-        Conversations and messages have the format of the migration tool and include internal notes.
+        Conversations and messages have the format of the two operations *Migration tool*; internal
+        notes are included.
         """
         return media.file_response(
             exporting.write_customer(self.caller, customer_id),
@@ -414,17 +428,18 @@ class CustomerViewSet(TenantViewSet):
 
     @operation("AI / chat", "Erase Customer", access=ADMIN, status=202)
     def erase(self, customer_id: int) -> CustomerErasure:
-        """Erase a customer permanently, with conversations, files, events and your exports.
+        """Erase a customer permanently, with conversations, files and events; your company's
+        exported reports are deleted too.
 
         This runs in the background; *Get Customer Erasure* shows the progress. The audit log keeps
-        the customer's id and who requested the erasure. Until it ends, a repeated request returns
-        the same erasure.
+        the customer's id and who requested the erasure. Until the erasure ends, a repeated request
+        returns the same erasure.
         """
         return CustomerErasure.copy_from(erasing.request(self.caller, customer_id))
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
-        """Get the progress of an erasure."""
+        """Get the progress of a customer's erasure."""
         return CustomerErasure.copy_from(erasing.get(self.client, erasure_id))
 
 
@@ -441,17 +456,19 @@ class PreviewViewSet(ChatsViewSet):
     def start_preview(
         self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Try a bot: open a preview conversation with these messages and generate the reply.
+        """Try a bot: open a test conversation (preview) with your messages and generate the bot's
+        reply.
 
         `messages` is the whole dialogue, and required. Nothing is sent to a customer, and nobody is
-        notified. With 202 `pending`, the reply appears later in `GET /ai/chat/{chat_id}/history`.
-        With `stream`, the server-sent events are `message` (your last message as stored), `delta`
-        (the next piece of the reply), `reset` (discard the pieces so far) and, last, `done` (the
-        same as the response without `stream`).
+        notified. The response is a 200 with the reply or, if it is not ready within a minute, a 202
+        whose `status` is `pending`; then the reply appears later in `GET
+        /ai/chat/{chat_id}/history`. With `stream`, the server-sent events are `message` (your last
+        message as stored), `delta` (the next piece of the reply), `reset` (discard the pieces so
+        far) and, last, `done` (the same as the response without `stream`).
 
         402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
-        bot replies, `status` is `handed_off`. 409 `preview_off` if the bot's `allow_preview` is
-        false.
+        bot replies, the response is a 200 whose `status` is `handed_off`. 409 `preview_off` if the
+        bot's `allow_preview` is false.
         """
         message = preview_chats.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
@@ -474,25 +491,28 @@ class PreviewViewSet(ChatsViewSet):
     def continue_preview(
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Generate the bot's next reply: to new `messages` in a preview, or without `messages` to
-        the last message of the customer.
+        """Generate the bot's next reply in a conversation. In a test conversation (preview), you
+        can send new `messages` for it; without `messages`, the bot replies to the customer's last
+        message.
 
         The reply is stored in the conversation and is not a draft: in a customer's conversation, it
         is sent to the customer. `messages` contains only what comes after the dialogue so far.
         Without `messages`, if the last message already has a reply, this reply is returned and no
         other reply is generated.
 
-        If the bot does not reply, `status` is `not_expected` while an agent has the conversation or
-        it is snoozed, and `handed_off` while it waits for an agent. With 202 `pending`, the reply
-        appears later in `GET /ai/chat/{chat_id}/history`. With `stream`, the server-sent events are
-        `message` (the message that the bot replies to), `delta` (the next piece of the reply),
-        `reset` (discard the pieces so far) and, last, `done` (the same as the response without
-        `stream`).
+        The response is a 200 with the reply. If the bot does not reply, it is also a 200, whose
+        `status` is `not_expected` while an agent has the conversation or it is snoozed, and
+        `handed_off` while it waits for an agent or if the credits run out while the bot replies. If
+        the reply is not ready within a minute, it is a 202 whose `status` is `pending`; then the
+        reply appears later in `GET /ai/chat/{chat_id}/history`. With `stream`, the server-sent
+        events are `message` (the message that the bot replies to), `delta` (the next piece of the
+        reply), `reset` (discard the pieces so far) and, last, `done` (the same as the response
+        without `stream`).
 
-        402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
-        bot replies, `status` is `handed_off`. 409 `not_a_preview` for `messages` in a customer's
-        conversation, `nothing_to_answer` if the customer has not written, `chat_ended` if the
-        conversation has ended. 403 `customer_blocked` if the customer is blocked.
+        402 `insufficient_credits` if the credits do not cover a reply. 409 `not_a_preview` for
+        `messages` in a customer's conversation, `nothing_to_answer` if the customer has not
+        written, `chat_ended` if the conversation has ended. 403 `customer_blocked` if the customer
+        is blocked.
         """
         chat = self._chat(chat_id)
         message = preview_chats.continue_chat(
@@ -631,9 +651,9 @@ class FeedViewSet(ChatsViewSet):
         """Show that you (with an access token) or the customer (with an API key) is typing, or has
         stopped; nothing is stored.
 
-        Your team sees it in *Chat Events*. If you have the conversation, its visitor sees it too
-        (`agent.is_typing`); on a messaging channel that can show it, the customer sees that
-        somebody is typing.
+        Your team sees it in *Chat Events*. If you have the conversation, the customer on your
+        website sees it too (`agent.is_typing`); on a messaging channel that can show it, the
+        customer sees that somebody is typing.
         """
         feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
 

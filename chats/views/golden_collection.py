@@ -13,7 +13,7 @@ class GoldenCollectViewSet(TenantViewSet):
         """Add golden questions from sample questions, your own answers or frequent questions.
 
         Questions that the bot already has are skipped, as are questions beyond its limit of 100.
-        The response has only those that were added.
+        The response has only the questions that were added.
         """
         bot = bots.get(self.client, bot_id)
         rows = golden_candidates.collect(bot, body=body, by=self.user)

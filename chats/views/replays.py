@@ -18,14 +18,14 @@ class ReplayViewSet(ChatsViewSet):
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_schemas.ReplayedTurn:
-        """Replay a reply: have the bot answer the same question with its present documents,
-        instructions, settings and engine.
+        """Replay a reply: have the bot answer the customer's question again, with its present
+        documents, instructions, settings and language model.
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
-        counted, and no function is called. Quoting documents is free; a model's tokens are
-        charged. 404 if the message has no receipt: a message from the customer or an agent, or the
-        welcome message. 409 `nothing_to_replay` if it has one, but does not reply to a text from
-        the customer.
+        counted, and no function is called. A reply that quotes documents is free; a language
+        model's tokens are charged. 404 if the message has no receipt: a message from the customer
+        or an agent, or the welcome message. 409 `nothing_to_replay` if it has one, but does not
+        reply to a text from the customer.
         """
         reply = reply_replay.get(self._chat(chat_id), message_id)
         current = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
@@ -33,12 +33,14 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_schemas.ReplayRequest) -> replay_schemas.ReplayDto:
-        """Replay a day: have the bot answer that day's questions again, to compare its replies.
+        """Start a replay: have the bot answer the customers' questions of one day again, to compare
+        its answers then and now.
 
-        A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress, and
-        its `gained`, `lost` and `changed` show what differs. Quoting documents is free; a
-        model's tokens are charged, those of your own model at its price. If the credits run out,
-        the replay fails. 409 `replay_running` while another replay of the bot is running.
+        A worker runs the replay; nothing is sent to customers. *Get Replay* shows the progress and
+        counts the questions that are answered only now (`gained`), only then (`lost`), or now from
+        another source (`changed`). Answers that quote documents are free; a language model's tokens
+        are charged, for your own model at the model's `credits_per_1000_tokens`. If the credits run
+        out, the replay fails. 409 `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)
@@ -52,7 +54,8 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Get Replay", access=BEARER)
     def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_schemas.ReplayDto:
-        """Get a replay with its progress and its counts; *Get Replayed Replies* has the replies."""
+        """Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has
+        the replies."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         return replay_schemas.ReplayDto.from_row(replay)
 

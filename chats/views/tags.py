@@ -29,9 +29,9 @@ class TagViewSet(ChatsViewSet):
     def update_tag(self, tag_id: int, body: tag_schemas.ClientTagRequest) -> tag_schemas.Tag:
         """Rename a tag or change its colour; fields left out keep their value.
 
-        Conversations get the new name in the background, and `count` includes each only then. Each
-        triggers the webhook event `tags.updated`. 409 `tag_exists` if another tag has this name:
-        merge the two with *Merge Client Tag* instead.
+        Conversations get the new name in the background, and `count` includes a conversation only
+        after that. Each conversation triggers the webhook event `tags.updated`. 409 `tag_exists` if
+        another tag has this name: merge the two with *Merge Client Tag* instead.
         """
         return tags.update(self.user, tag_id, body)
 
@@ -39,15 +39,16 @@ class TagViewSet(ChatsViewSet):
     def merge_tag(self, tag_id: int, body: tag_schemas.TagMerge) -> tag_schemas.Tag:
         """Replace a tag with the tag `into`, which is returned, and delete it.
 
-        Conversations get the new tag in the background, and `count` includes each only then. Each
-        triggers the webhook event `tags.updated`. 422 if no other tag has the name `into`.
+        Conversations get the new tag in the background, and `count` includes a conversation only
+        after that. Each conversation triggers the webhook event `tags.updated`. 422 if no other tag
+        has the name `into`.
         """
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag from your list, and in the background from all conversations; each triggers
-        the webhook event `tags.updated`."""
+        """Delete a tag from your list, and in the background from all conversations; each
+        conversation triggers the webhook event `tags.updated`."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
@@ -72,20 +73,20 @@ class TagViewSet(ChatsViewSet):
     def auto_tag(self, chat_id: uuid.UUID) -> tag_schemas.Tags:
         """Let AI add the tags that it is confident of; returns all tags of the conversation.
 
-        A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
-        confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
-        of your tags is added, if its name and the conversations that agents tagged with it are
-        clearly the most similar; this costs 1 credit. A conversation has at most 20 tags. If the
-        customer has not written, nothing is added or charged. Added tags trigger the webhook event
-        `tags.updated`.
+        A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
+        confidence of at least 0.6 are added, and the model's tokens are charged. Without a language
+        model, at most one of the 40 tags is added, for 1 credit: the tag that is clearly most
+        similar to the customer's messages, by its name and by the conversations that agents gave it
+        to. A conversation has at most 20 tags; further tags are left out. If the customer has not
+        written, nothing is added or charged. Added tags trigger the webhook event `tags.updated`.
         """
         return tag_schemas.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> tag_schemas.Tags:
-        """Get the tags that AI proposes for the conversation, best first; nothing is stored.
+        """Get the tags that AI proposes for a conversation, best first; nothing is stored.
 
-        These include tags that are too uncertain for *Auto Generate Tag With Ai*; the costs are the
-        same.
+        The response includes tags that are too uncertain for *Auto Generate Tag With Ai*; the price
+        is the same.
         """
         return tag_schemas.Tags.from_suggested(chat_analysis.propose_tags(self._chat(chat_id)))

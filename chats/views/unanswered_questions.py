@@ -55,13 +55,15 @@ class UnansweredViewSet(TenantViewSet):
     def answer(
         self, bot_id: int, question_id: int, body: question_schemas.AddAnswerRequest
     ) -> question_schemas.UnansweredQuestion:
-        """Store the right answer as a question-answer source of the bot.
+        """Answer an unanswered question yourself: your answer is stored as a question-answer source
+        of the bot.
 
-        Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
-        shows the bot's reply. Quoting documents is free; a model's tokens are charged. If the
-        bot's `hold_back_worse` is true, the answer may first wait for a golden run. 409
-        `source_exists` if the bot already has an answer to this exact question, `document_limit` if
-        it has 2,000 questions with answers.
+        Once the answer is trained, a worker asks the bot the question again: *Get Unanswered
+        Question* shows the bot's reply. A reply that quotes documents is free; a language model's
+        tokens are charged. If the bot's `hold_back_worse` is true, the answer may first have to
+        pass a golden run (a test with the bot's golden questions). 409 `source_exists` if the bot
+        already has an answer to this exact question, `document_limit` if it has 2,000 questions
+        with answers.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         group = taught_answers.add_answer(
@@ -74,9 +76,9 @@ class UnansweredViewSet(TenantViewSet):
         """Have a worker ask the bot the question again; no customer notices it.
 
         When it is done, *Get Unanswered Question* has a new `asked_again_at`, with the `answer` or
-        the `fault`, which is `engine_failed` if the credits are used up. Repeating the request
-        while the question waits to be asked changes nothing. A language model's tokens are charged;
-        quoting documents is free here.
+        the `fault` (`engine_failed` if the credits are used up). Repeating the request while the
+        question waits to be asked changes nothing. An answer that quotes documents is free here; a
+        language model's tokens are charged.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         taught_answers.request_again(group)

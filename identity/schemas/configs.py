@@ -131,7 +131,7 @@ def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
 
 
 class ClientConfigDto(Schema):
-    """The settings of your company's chats."""
+    """The settings for your company's conversations."""
 
     keeps_values = True
     client_id: int | None = read_only("Your company's id.", path="client_id")
@@ -143,8 +143,8 @@ class ClientConfigDto(Schema):
     business_hours: Annotated[WeekHours, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
         description="When agents are available; hours of a day must not overlap. Empty: always."
-        " Outside these hours, no chat is assigned automatically, and no customer counts as waiting"
-        " too long. A bot may have other hours.",
+        " Outside these hours, no conversation is assigned automatically, and no customer counts"
+        " as waiting too long. A bot may have other hours.",
     )
     holidays: Annotated[Holidays, InRequest("A request replaces the whole list.")] = Field(
         default_factory=list,
@@ -162,34 +162,36 @@ class ClientConfigDto(Schema):
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
         "manual",
-        description="Who gets a waiting chat. `manual`: the agent who takes it; `round_robin`:"
-        " agents in turn; `least_busy`: the agent with the fewest open chats.",
+        description="Who gets a waiting conversation. `manual`: the agent who takes it;"
+        " `round_robin`: agents in turn; `least_busy`: the agent with the fewest open"
+        " conversations.",
     )
     agent_capacity: int = Field(
         5,
         ge=1,
         le=1000,
-        description="Chats are assigned automatically only to agents with fewer open chats than"
-        " this, 1..1,000. An agent may take more.",
+        description="Conversations are assigned automatically only to agents with fewer open"
+        " conversations than this, 1..1,000. An agent may take more.",
     )
     handoff_on_request: bool = Field(
-        True, description="Whether a chat is handed over if the customer asks for a person."
+        True, description="Whether a conversation is handed over if the customer asks for a person."
     )
     handoff_on_no_answer: bool = Field(
-        True, description="Whether a chat is handed over if the bot has no answer."
+        True, description="Whether a conversation is handed over if the bot has no answer."
     )
     ask_again_before_handoff: bool | None = Field(
         None,
-        description="Whether the bot, the first time that it cannot answer in a chat, asks the"
-        " customer to rephrase, and offers a person and the closest headings of its documents; the"
-        " second time, it hands over. true: in all chats; false: in none; null: in chats of the"
-        " widget (`web`) and of messaging channels, but not of the channel `api`.",
+        description="Whether the bot, the first time that it cannot answer in a conversation, asks"
+        " the customer to rephrase, and offers a person and the closest headings of its documents;"
+        " the second time, it hands over. true: in all conversations; false: in none; null: in"
+        " conversations of the widget (`web`) and of messaging channels, but not of the channel"
+        " `api`.",
         examples=[None],
     )
     answer_while_waiting: bool = Field(
         True,
-        description="Whether the bot keeps answering from its documents while a chat waits in the"
-        " queue, until an agent takes it or sends a message.",
+        description="Whether the bot keeps answering from its documents while a conversation waits"
+        " in the queue, until an agent takes it or sends a message.",
     )
     handoff_message: Notices = Field(
         default_factory=dict,
@@ -211,7 +213,7 @@ class ClientConfigDto(Schema):
     fallback_to_extractive: bool = Field(
         True,
         description="What the bot does if the model fails. true: it quotes its documents if they"
-        " contain the answer; false: it hands the chat over.",
+        " contain the answer; false: it hands the conversation over.",
     )
     confirm_answers: bool = Field(
         True,
@@ -226,7 +228,7 @@ class ClientConfigDto(Schema):
         True,
         description="Whether customers' pictures and voice notes go to the bot's model, if it can"
         " read pictures or transcribe (`reads_pictures` and `transcription_model` in *Set Language"
-        " Model*). If false, none leaves the platform, and chats with them go to people.",
+        " Model*). If false, none leaves the platform, and conversations with them go to people.",
     )
     burst_wait_ms: int = Field(
         0,
@@ -240,26 +242,26 @@ class ClientConfigDto(Schema):
         1440,
         ge=0,
         le=525_600,
-        description="An open chat ends after this many minutes without a message, 0..525,600."
-        " 0: never.",
+        description="An open conversation ends after this many minutes without a message,"
+        " 0..525,600. 0: never.",
     )
     reopen_window_minutes: int = Field(
         1440,
         ge=0,
         le=525_600,
-        description="A customer's message reopens a chat that ended at most this many minutes ago,"
-        " 0..525,600. 0: a message after the end starts a new chat.",
+        description="A customer's message reopens a conversation that ended at most this many"
+        " minutes ago, 0..525,600. 0: a message after the end starts a new conversation.",
     )
     reuse_open: bool = Field(
         False,
-        description="Whether a customer with an `external_id` has at most one open chat with a bot:"
-        " opening another returns the open one.",
+        description="Whether a customer with an `external_id` has at most one open conversation"
+        " with a bot: opening another returns the open one.",
     )
     ask_feedback: bool = Field(
         True,
-        description="Whether the customer is asked for a rating after a chat in which somebody"
-        " answered: by a message of type `feedback` or, on messaging channels that have one, by the"
-        " provider's survey.",
+        description="Whether the customer is asked for a rating after a conversation in which"
+        " somebody answered: by a message of type `feedback` or, on messaging channels that have"
+        " one, by the provider's survey.",
     )
     feedback_edit_minutes: int = Field(
         60,
@@ -273,24 +275,24 @@ class ClientConfigDto(Schema):
         ge=1,
         le=604_800,
         description="The target for answering a customer who waits for a person, in seconds within"
-        " business hours, 1..604,800. Warnings and chat lists compare waits with it. Your team is"
-        " notified after this time or, if `on_unanswered` mails are on, after"
+        " business hours, 1..604,800. Warnings and conversation lists compare waits with it. Your"
+        " team is notified after this time or, if `on_unanswered` mails are on, after"
         " `unanswered_after_minutes` (*Get Email Notification*).",
     )
     auto_summary: bool = Field(
         False,
-        description="Whether ended chats are summarized automatically. A summary costs 1 credit or,"
-        " with a language model, its tokens.",
+        description="Whether ended conversations are summarized automatically. A summary costs 1"
+        " credit or, with a language model, the model's tokens.",
     )
     auto_tag: bool = Field(
         False,
-        description="Whether ended chats are tagged by topic automatically; charged like"
+        description="Whether ended conversations are tagged by topic automatically; charged like"
         " summaries.",
     )
     auto_sentiment: bool = Field(
         False,
-        description="Whether customers' sentiment in ended chats is estimated; charged like"
-        " summaries.",
+        description="Whether customers' sentiment in ended conversations is estimated; charged"
+        " like summaries.",
     )
     auto_translate: bool = Field(
         False,
@@ -329,7 +331,7 @@ class ClientConfigDto(Schema):
         None,
         ge=1,
         le=36_500,
-        description="Days for which ended chats are kept, 1..36,500. Null: forever.",
+        description="Days for which ended conversations are kept, 1..36,500. Null: forever.",
     )
     version: Annotated[
         int | None,
@@ -368,14 +370,14 @@ class EmailNotificationRequest(Schema):
         AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
     ] = Field(
         default_factory=list,
-        description="The email addresses that get the notifications, at most 20; a request replaces"
-        " them all. Empty: only the agents of chats get mail, see `to_assignee`.",
+        description="The email addresses that get the notifications, at most 20; a request"
+        " replaces them all. Empty: only the agents of conversations get mail, see `to_assignee`.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when a chat is assigned to an agent.",
+        description="Mail when a conversation is assigned to an agent.",
     )
     on_unanswered: bool = Field(
         False,
@@ -383,7 +385,9 @@ class EmailNotificationRequest(Schema):
         description="Mail when a customer waits longer than `unanswered_after_minutes`.",
     )
     on_handoff: bool = Field(
-        False, json_schema_extra=without_default, description="Mail when the bot hands a chat over."
+        False,
+        json_schema_extra=without_default,
+        description="Mail when the bot hands a conversation over.",
     )
     on_channel_error: bool = Field(
         False,
@@ -399,8 +403,8 @@ class EmailNotificationRequest(Schema):
     to_assignee: bool = Field(
         True,
         json_schema_extra=without_default,
-        description="Whether the agent of a chat also gets the mails about it (`on_assigned`,"
-        " `on_unanswered`), in the agent's language.",
+        description="Whether the agent of a conversation also gets the mails about it"
+        " (`on_assigned`, `on_unanswered`), in the agent's language.",
     )
     unanswered_after_minutes: int = Field(
         15,

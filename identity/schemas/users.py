@@ -30,7 +30,7 @@ class UserDto(Schema):
     role: RoleName = Field(
         "agent",
         description="The person's rights. `owner` and `admin`: everything, but only owners can"
-        " change owners; `agent`: work on chats; `viewer`: read only.",
+        " change owners; `agent`: work on conversations; `viewer`: read only.",
         examples=["agent"],
     )
     can_train: bool = Field(
@@ -135,7 +135,7 @@ class UserRole(Schema):
 
     role: RoleName = Field(
         description="The person's rights. `owner` and `admin`: everything, but only owners can add"
-        " or change owners; `agent`: work on chats; `viewer`: read only.",
+        " or change owners; `agent`: work on conversations; `viewer`: read only.",
         examples=["agent"],
     )
     can_train: bool | None = Field(

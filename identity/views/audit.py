@@ -18,7 +18,8 @@ FILE = RawResponse(tuple(audit_queries.MIME_TYPES.values()), "The rows as a file
 class AuditViewSet(TenantViewSet):
     @operation("identity", "Get Audit Log", access=ADMIN, returns=AuditEventsResponse)
     def list(self, query: AuditQuery) -> dict[str, Any]:
-        """List who changed what, newest first: people, keys, settings, bots, training, credits.
+        """List who changed what in your company, newest first: people, API keys, settings, bots,
+        training and credits.
 
         Events in conversations are in `GET /webhook/events`. No operation changes or deletes rows
         of the audit log.

@@ -34,8 +34,8 @@ class ClientViewSet(TenantViewSet):
         same, but the mail says so. Only a server in development mode creates the company at once:
         201, or 409 `email_taken`.
 
-        403 `registration_closed` if only the platform's staff add companies; 503
-        `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
+        403 `registration_closed` if only the platform's staff can add companies; 503
+        `mail_not_configured` if the platform has no mail server. At most 5 requests an hour for an
         email address, and 20 from an IP address; then 429 with `Retry-After`.
         """
         client = registrations.register(body, address=current_address())
@@ -55,7 +55,7 @@ class ClientViewSet(TenantViewSet):
     ) -> client_schemas.ClientDto:
         """Create the company that a mailed link confirms. Its owner can then sign in.
 
-        The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
+        The link works once and expires after a day; then 400 `registration_token_invalid`. 422 if
         `password` is not the one given at registration, 409 `email_taken` if the email address now
         has an account. At most 10 attempts in 15 minutes with a link, and 30 from an IP address;
         then 429 with `Retry-After`.
@@ -69,10 +69,10 @@ class ClientViewSet(TenantViewSet):
     def resend_registration(self, body: client_schemas.ResendRegistrationRequest) -> None:
         """Mail a new link for the latest registration of an email address.
 
-        The response is the same if there is none. The previous link becomes invalid. A registration
-        is kept for three days. Requests count towards the limits of *Register Trial*. 403
-        `registration_closed` if only the platform's staff add companies; 503 `mail_not_configured`
-        if the platform has no mail server.
+        The response is the same if the address has no registration. The previous link becomes
+        invalid. A registration is kept for three days. Requests count towards the limits of
+        *Register Trial*. 403 `registration_closed` if only the platform's staff can add companies;
+        503 `mail_not_configured` if the platform has no mail server.
         """
         registrations.request_new_link(email=body.email, address=current_address())
 
@@ -96,7 +96,8 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_schemas.SubscriptionDto:
-        """Get your company's plan, the credits left, and those used in this period.
+        """Get your company's plan, the credits left, and the credits used in the plan's current
+        period.
 
         `credits_left` may exceed `credits_included`, since top-ups are added and unused credits are
         kept. `credits_used` restarts at 0 in each period.
@@ -145,9 +146,9 @@ class SubscriptionViewSet(TenantViewSet):
         The request is signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`,
         `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`. 403 `wrong_signature` if the signature
         is missing, wrong or more than five minutes old; 503 `payments_not_configured` if no secret
-        is set, `client_frozen` while the company is being moved. 409 `order_closed` if the order
-        was closed with the other status, `payment_differs` if the amount or reference is not the
-        order's. Repeating a report changes nothing.
+        is set, `client_frozen` while the company's data is being moved. 409 `order_closed` if the
+        order was closed with the other status, `payment_differs` if the amount or reference is not
+        the order's. Repeating a report changes nothing.
         """
         credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 
@@ -155,7 +156,8 @@ class SubscriptionViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_schemas.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List your company's keys, newest first, including revoked ones, without their secrets."""
+        """List your company's API keys, newest first, including revoked keys, without their
+        secrets."""
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", schema=client_schemas.ApiKeyDto.from_row)
 
@@ -168,13 +170,13 @@ class ApiKeyViewSet(TenantViewSet):
         gives_credentials=True,
     )
     def create(self, body: client_schemas.ApiKeyRequest) -> client_schemas.ApiKeyDto:
-        """Create a key. Only this response contains the whole `key`, so store it."""
+        """Create an API key. Only this response contains the whole `key`, so store it."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
         return client_schemas.ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_schemas.ApiKeyDto) -> client_schemas.ApiKeyDto:
-        """Change a key's name, its limits or `mcp_write`; fields left out keep their value.
+        """Change an API key's name, limits or `mcp_write`; fields left out keep their value.
 
         The change takes effect within a second. A revoked or expired key can be changed, but stays
         revoked or expired. 422 for `daily_credits` of a secret key or `mcp_write` of a public key.
@@ -184,19 +186,20 @@ class ApiKeyViewSet(TenantViewSet):
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, api_key_id: int) -> None:
-        """Revoke a key. It stops working within a second. Revoking it again does nothing."""
+        """Revoke an API key. It stops working within a second. Revoking it again does nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)
 
 
 class ConfigViewSet(TenantViewSet):
     @operation("config", "Getclientchatconfigrouter", access=BEARER)
     def retrieve(self, client_id: int) -> ClientConfigDto:
-        """Get the settings of your chats."""
+        """Get the settings for your company's conversations: business hours, assignment to agents,
+        handover, answers, ending, ratings, automatic summaries and retention."""
         return ClientConfigDto.from_row(configs.get(self.client, client_id))
 
     @operation("config", "Updateclientchatconfigrouter", access=ADMIN, also={409: Error})
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
-        """Change the fields that are in the body; the others keep their value.
+        """Change the settings for your company's conversations; fields left out keep their value.
 
         Send the `version` that you read to detect changes by others: if the settings have changed
         since, nothing is changed, and the 409 `stale_version` contains the current `version`.
@@ -208,13 +211,13 @@ class ConfigViewSet(TenantViewSet):
 class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
-        """Get which notifications are mailed, and who gets them."""
+        """Get the settings for notifications by mail: which ones are mailed, and who gets them."""
         return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
-        """Choose which notifications are mailed, and who gets them. Fields left out keep their
-        value."""
+        """Change the settings for notifications by mail: which ones are mailed, and who gets them.
+        Fields left out keep their value."""
         row = mails.get_notification(self.client, client_id)
         return EmailNotificationRequest.copy_from(
             mails.update_notification(row, body, by=self.user)
@@ -228,11 +231,11 @@ class EmailNotificationViewSet(TenantViewSet):
         waits=True,
     )
     def test(self, client_id: int) -> TestedRecipients:
-        """Send a test mail to the recipients now.
+        """Send a test mail to the recipients of your notifications now; the response lists them.
 
         409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
-        the mail, 503 `mail_not_configured` if the platform has no mail server. At
-        most 10 an hour; then 429 with `Retry-After`.
+        the mail, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
+        then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)
         return TestedRecipients(recipients=mails.send_test(row))

@@ -16,19 +16,20 @@ class SignInProviderViewSet(TenantViewSet):
     def update(self, body: SignInProviderDto) -> SignInProviderDto:
         """Set or change your company's OpenID provider for signing in to the site.
 
-        Owners can use it only if an owner made the latest change. Fields that you leave out keep
-        their values; for a new provider, they get their defaults. A new issuer needs a secret. The
-        provider is not called until somebody signs in, so test it.
+        Owners can sign in at the provider only if an owner made the latest change. Fields left out
+        keep their value, or get their default if you had no provider. A new `issuer` needs an
+        `application_secret`. The provider is not called until somebody signs in, so test it with a
+        sign-in.
         """
         row = sign_in_providers.store(self.client, body=body, by=self.user)
         return sign_in_providers.described(row)
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Remove the provider, and forget who has which account there. Does nothing if there is no
-        provider.
+        """Remove the OpenID provider at which your company's people sign in, and the links to their
+        accounts there. Does nothing if there is no provider.
 
-        Everyone then signs in with a password; people who never had one get a link to set it from
-        *Forgot Password*. Nobody is signed out.
+        Everyone then signs in with a password. Nothing is mailed: people who never had a password
+        request a link to set one with *Forgot Password*. Nobody is signed out.
         """
         sign_in_providers.remove(self.client, by=self.user)

@@ -25,14 +25,16 @@ class TokenViewSet(TenantViewSet):
         gives_credentials=True,
     )
     def create(self, body: LoginBody) -> HttpResponse:
-        """Sign in with email address and password, or exchange a refresh token.
+        """Sign in with email address and password, or exchange a refresh token. The response has an
+        access token and a new refresh token.
 
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
-        missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
-        in 15 minutes with an account from one IP address, 100 from one IP address, or 10 wrong
-        codes for a person from any address: 429 with `Retry-After`, even if password and code are
-        right. 503 `client_frozen` while the company is being moved.
+        missing; 401 `provider_required` if the company requires single sign-on. 429 with
+        `Retry-After` after too many failures in 15 minutes: 10 with an account from one IP address,
+        100 with any accounts from one IP address, or 10 wrong codes for a person from any
+        addresses. Even the right password and code get the 429 until `Retry-After` has passed. 503
+        `client_frozen` while the company's data is being moved.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
@@ -45,7 +47,8 @@ class TokenViewSet(TenantViewSet):
     def revoke(self, request: HttpRequest, body: RevokeTokenRequest) -> None:
         """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
 
-        With the form of RFC 7009, end the sign-in of its `token`, an access or refresh token; the
-        header `Authorization` is not needed then. Another person's token changes nothing.
+        You can also send the form of RFC 7009: this ends the sign-in of the access or refresh token
+        in its field `token`, and the header `Authorization` is not needed. Another person's token
+        changes nothing.
         """
         tokens.revoke(body.token or bearer_token(request), by=self.user)

@@ -26,10 +26,10 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_schemas.OwnPassword) -> TokenResponse:
         """Change your password. All your sign-ins end, including this one: continue with the tokens
-        in the response, which lack `mcp:write`. You are notified by mail.
+        in the response, which do not have the scope `mcp:write`. You are notified by mail.
 
-        422 if `current_password` is wrong or you have no password, which counts as a failed
-        sign-in: after 10 in 15 minutes, 429. 401 `provider_required` if your company requires
+        422 if `current_password` is wrong, or if you have no password. Both count as a failed
+        sign-in: after 10 within 15 minutes, 429. 401 `provider_required` if your company requires
         single sign-on and you are not an owner; your access token stays valid.
         """
         return users.change_own_password(
@@ -40,10 +40,11 @@ class UserViewSet(TenantViewSet):
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
     def create(self, body: user_schemas.UserDto) -> user_schemas.UserDto:
-        """Add a person, who gets a welcome mail or, without a `password`, a link to choose one.
+        """Add a person to your company. The platform mails them a welcome or, if you send no
+        `password`, a link to choose one.
 
-        409 `email_taken` if the email address has an account, at any company. Only an owner
-        may add an owner; otherwise 403. At most 100 people an hour; then 429.
+        409 `email_taken` if the email address already has an account, in any company. Only an owner
+        may add an owner; otherwise 403. A company can add 100 people an hour; then 429.
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
@@ -60,8 +61,8 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_schemas.UserDisableFlag) -> user_schemas.UserDto:
-        """Disable or enable a person. Disabling signs them out everywhere at once and returns their
-        chats to the queue; enabling lets them sign in again.
+        """Disable or enable a person. Disabling signs the person out everywhere at once and returns
+        their conversations to the queue; enabling lets the person sign in again.
 
         Only an owner may disable or enable an owner; otherwise 403. The last owner cannot be
         disabled: 409 `last_owner`.
@@ -71,7 +72,8 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
     def reset_password(self, user_id: int, body: user_schemas.UserPassword) -> None:
-        """Set a person's password. They are signed out everywhere and notified by mail.
+        """Set a person's password: the body has the new password, and no link is mailed. The person
+        is signed out everywhere and told by mail that the password has changed.
 
         Only an owner may set an owner's password; otherwise 403.
         """
@@ -79,11 +81,11 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update User Role", access=ADMIN, also={409: None})
     def set_role(self, user_id: int, body: user_schemas.UserRole) -> user_schemas.UserDto:
-        """Change a person's role, and whether they may also train bots (`can_train`).
+        """Change a person's role, and whether the person may also train bots (`can_train`).
 
-        A new role makes their access tokens invalid at once; a refresh token still works and
+        A new role makes the person's access tokens invalid at once; a refresh token still works and
         returns an access token with the new role. `can_train` takes effect with the next request.
-        The chats of a new viewer return to the queue.
+        If the person becomes a viewer, the person's conversations return to the queue.
 
         Only an owner may add or change an owner; otherwise 403. The last owner keeps the role: 409
         `last_owner`.

@@ -29,16 +29,17 @@ class Warning(Schema):
 
     code: WarningCode = Field(
         description="The kind of warning. `chats_unanswered`, `chats_unanswered_soon`: customers"
-        " have waited longer than the target, or than half of it. `queue_growing`: more chats enter"
-        " the queue than agents take. `negative_sentiment`: open chats with dissatisfied customers."
-        " `low_ratings`: 1 or 2 stars since yesterday. `channel_broken`: a channel does not work."
-        " `channel_notices`: a provider reported a problem with a channel."
-        " `channel_token_expiring`: a channel must be connected again soon. `webhook_failing`: a"
-        " webhook endpoint is failing or off. `training_failed`: documents could not be read."
-        " `documents_held`: documents are not published because test questions failed."
-        " `functions_without_model`: functions are never called, because their bot has no"
-        " model. `model_errors`: the model has failed since yesterday. `credits_used_up`,"
-        " `credits_low`, `credits_end_soon`: credits are used up, low, or will not last."
+        " have waited longer than the target, or than half of it. `queue_growing`: more"
+        " conversations enter the queue than agents take. `negative_sentiment`: open conversations"
+        " with dissatisfied customers. `low_ratings`: 1 or 2 stars since yesterday."
+        " `channel_broken`: a channel does not work. `channel_notices`: a provider reported a"
+        " problem with a channel. `channel_token_expiring`: a channel must be connected again soon."
+        " `webhook_failing`: a webhook endpoint is failing or off. `training_failed`: documents"
+        " could not be read. `documents_held`: documents are not published because golden"
+        " questions failed. `functions_without_model`: functions are never called, because their"
+        " bot has no model. `model_errors`: the model has failed since yesterday."
+        " `credits_used_up`, `credits_low`, `credits_end_soon`: credits are used up, low, or will"
+        " not last."
     )
     severity: Literal["critical", "warning"] = Field(
         description="`critical`: customers already get late answers or none; `warning`: they may"

@@ -62,7 +62,8 @@ class AdhocReportViewSet(TenantViewSet):
         """List the values by which `POST /report/adhoc/search` and `POST /report/adhoc/export` can
         filter a period's conversations, and how often each occurs.
 
-        A conversation belongs to the period in which it was created; previews are not counted.
+        A conversation belongs to the period in which it was created; test conversations (previews)
+        are not counted.
         """
         return adhoc.options(self.client, query)
 
@@ -70,11 +71,12 @@ class AdhocReportViewSet(TenantViewSet):
     def search(
         self, body: schemas.SearchAdhocReportParam, query: schemas.NoQuery
     ) -> schemas.AdhocReport:
-        """Get a row of figures for each group or, without groups, a row for each conversation; and
-        the totals of all conversations.
+        """Get a report on a period's conversations: a row of figures for each group or, without
+        `group_by`, a row for each conversation; and the totals of all these conversations.
 
-        `metrics` describes the figures. An unknown group, metric or `sort` is a 422 that lists the
-        known ones. A conversation belongs to the period in which it was created.
+        The request's field `metrics` chooses the figures, and its description explains each of
+        them. An unknown group, metric or `sort` is a 422 that lists the known ones. A conversation
+        belongs to the period in which it was created.
         """
         return adhoc.search(self.client, body)
 
@@ -104,13 +106,13 @@ class AdhocReportViewSet(TenantViewSet):
         also={202: schemas.AdhocExport, 409: Error},
     )  # fmt: skip
     def get_export(self, export_id: uuid.UUID, query: schemas.ExportLinkQuery) -> HttpResponseBase:
-        """Get a large export: a 202 with its progress until it is written, then a 200 with the
-        file.
+        """Get a large export of a report: a 202 with the progress until the file is written, then a
+        200 with the file.
 
-        Everybody in your company may get it. With the `signature` of its `url`, no access token is
-        needed: the link acts for the person who got it, until the export expires or that person may
-        no longer sign in (then 401). 409 `export_failed` if the file could not be written; 404 once
-        the export has expired.
+        Everybody in your company may get the file. With the `signature` in the export's `url`, no
+        access token is needed: the link acts for the person who got it, until the export expires or
+        that person may no longer sign in (then 401). 409 `export_failed` if the file could not be
+        written; 404 once the export has expired.
         """
         return _response(exports.get(self.client, export_id), self.user)
 
@@ -120,9 +122,9 @@ class OverviewViewSet(TenantViewSet):
     def of_client(self, query: schemas.PeriodQuery) -> ChatOverview:
         """Get your company's figures for a period of at most 366 days, and for the period before.
 
-        A conversation belongs to the period in which it was created; previews are not counted.
-        Durations include time outside business hours. Each is measured only in the conversations
-        that have it, and null if none has it.
+        A conversation belongs to the period in which it was created; test conversations (previews)
+        are not counted. Durations include time outside business hours. A duration that no
+        conversation has is null.
         """
         return overview.compute(self.client, query)
 
@@ -130,7 +132,8 @@ class OverviewViewSet(TenantViewSet):
     def of_bot(self, bot_id: int, query: schemas.PeriodQuery) -> ChatOverview:
         """Get the figures of a bot for a period of at most 366 days, and for the period before.
 
-        They are those of `GET /report/chat-overview`, for the bot's conversations only.
+        The figures are the same as in `GET /report/chat-overview`, but only for the bot's
+        conversations.
         """
         return overview.compute(self.client, query, bot=bots.get(self.client, bot_id))
 
@@ -138,7 +141,8 @@ class OverviewViewSet(TenantViewSet):
 class WarningViewSet(TenantViewSet):
     @operation(TAG, "Getwarningdashboardrouter", access=BEARER)
     def dashboard(self, query: schemas.NoQuery) -> WarningDashboard:
-        """List what needs attention now or soon, and what to do about it.
+        """List the warnings about your company: what needs attention now or soon, and what to do
+        about it.
 
         Only owners and admins see warnings about webhook endpoints. `due_at` is an expected time,
         such as when credits run out if they are used as fast as in the last seven days.

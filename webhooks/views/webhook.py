@@ -22,8 +22,8 @@ _TEST_POLL_SECONDS = 0.1
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_schemas.WhichWebhook) -> webhook_schemas.WebhookConfig:
-        """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none
-        with this id.
+        """Get a webhook endpoint, by default the oldest, without its secret; 404 if you have no
+        endpoint, or none with this id.
 
         *List Webhook Configs* lists all endpoints.
         """
@@ -34,7 +34,7 @@ class ConfigViewSet(TenantViewSet):
         waits=True, is_atomic=True, gives_credentials=True,
     )  # fmt: skip
     def create(self, body: webhook_schemas.WebhookConfigRequest) -> webhook_schemas.WebhookConfig:
-        """Create an endpoint. Only this response contains its signing secret.
+        """Create a webhook endpoint. Only this response contains its signing secret.
 
         409 `too_many_endpoints` if you already have ten.
         """
@@ -45,7 +45,7 @@ class ConfigViewSet(TenantViewSet):
         "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
     )
     def rotate_secret(self, query: webhook_schemas.WhichWebhook) -> webhook_schemas.WebhookConfig:
-        """Create a new signing secret for an endpoint, shown only in this response.
+        """Create a new signing secret for a webhook endpoint, shown only in this response.
 
         For 24 hours, deliveries are also signed with the old secret, but not with any earlier one.
         """
@@ -58,7 +58,7 @@ class ConfigViewSet(TenantViewSet):
         returns=webhook_schemas.WebhookConfigsResponse,
     )  # fmt: skip
     def list(self, query: Page) -> dict[str, Any]:
-        """List all endpoints, oldest first."""
+        """List your company's webhook endpoints, oldest first."""
         return page(
             endpoints.list_for_client(self.client),
             query,
@@ -69,16 +69,18 @@ class ConfigViewSet(TenantViewSet):
     def update(
         self, config_id: uuid.UUID, body: webhook_schemas.WebhookConfigRequest
     ) -> webhook_schemas.WebhookConfig:
-        """Change an endpoint's settings; fields left out keep their values, and the secret stays.
+        """Change a webhook endpoint's settings; fields left out keep their value, and the secret
+        stays.
 
-        If you switch it off, its waiting deliveries end as `gave_up`; they can be replayed.
+        If you switch the endpoint off, deliveries that wait for it end as `gave_up`; they can be
+        replayed.
         """
         config = endpoints.get(self.client, config_id)
         return webhook_schemas.WebhookConfig.from_row(endpoints.update(config, body, by=self.user))
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, config_id: uuid.UUID) -> None:
-        """Delete an endpoint; its waiting deliveries end as `gave_up`.
+        """Delete a webhook endpoint; deliveries that wait for it end as `gave_up`.
 
         The event log keeps the deliveries of a month until 30 days after the month has ended.
         """
@@ -91,7 +93,8 @@ class EventViewSet(TenantViewSet):
         also={404: None, 429: Error},
     )  # fmt: skip
     def test(self, query: webhook_schemas.WhichWebhook) -> StreamingReply:
-        """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
+        """Deliver a signed `webhook.test` event to a webhook endpoint now, even if the endpoint is
+        off.
 
         Returns the receiver's status, how long it took, and the beginning of its response. There is
         only one attempt; if it has not ended within 20 seconds, the delivery is `pending`. You can
@@ -105,14 +108,14 @@ class EventViewSet(TenantViewSet):
         "Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_schemas.EventsResponse
     )
     def list(self, query: webhook_schemas.EventsQuery) -> dict[str, Any]:
-        """List the event log, each event with its deliveries.
+        """List the event log, each event with its deliveries to your endpoints.
 
-        With `order=asc` it is a feed that misses no event: store `next_cursor` and continue with it
-        later; empty `items` mean that you have read everything. Send the same filters with every
-        cursor. Cursors do not expire: if the next events are no longer kept, the feed goes on with
-        the oldest event that is kept. Events are kept until their conversation is deleted; the
-        platform's operator may also limit them to a number of months. The `webhooks` of the OpenAPI
-        document have the schema of each type's `data`.
+        With `order=asc` the list is a feed: store `next_cursor` and continue with it later; empty
+        `items` mean that you have read everything. Send the same filters with every cursor. Cursors
+        do not expire, and the feed skips only events that were deleted before you read them. An
+        event is deleted with its conversation; the platform's operator may also delete events older
+        than a number of months. The `webhooks` of the OpenAPI document have the schema of each
+        type's `data`.
         """
         return events.page(self.client, query)
 
@@ -141,9 +144,9 @@ class EventViewSet(TenantViewSet):
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
     def replay_range(self, body: webhook_schemas.EventReplayRequest) -> webhook_schemas.Replay:
-        """Send a range of events to an endpoint again, oldest first.
+        """Send the events of a period to a webhook endpoint again, oldest first.
 
-        They are queued in the background. Each keeps its `webhook-id`, by which a receiver
+        The events are queued in the background. Each keeps its `webhook-id`, by which a receiver
         recognizes an event that it already has. *Get Webhook Events* with `config_id` shows the
         results. 409 `endpoint_disabled` if the endpoint is off.
         """

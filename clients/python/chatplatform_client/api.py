@@ -13,14 +13,14 @@ class Client(Core):
     def check_health(
         self
     ) -> types.Health:
-        """Check the database, the message broker, the processes, the jobs, the disks and the clock, and the replica if there is one."""
+        """Check whether the platform works: the database, the message broker, the background processes, how long jobs wait, the disks, the clock and, if there is one, the database's replica."""
         result: types.Health = self.call("GET", "/health", {}, {})
         return result
 
     def check_liveness(
         self
     ) -> types.Alive:
-        """Returns 200 as long as this process serves requests; nothing else is checked."""
+        """Check that this web process serves requests: it returns a 200, and checks nothing else."""
         result: types.Alive = self.call("GET", "/health/live", {}, {})
         return result
 
@@ -48,7 +48,7 @@ class Client(Core):
     def create_user(
         self, body: types.UserInput, *, idempotency_key: str | None = None
     ) -> types.UserDto:
-        """Add a person, who gets a welcome mail or, without a `password`, a link to choose one."""
+        """Add a person to your company."""
         result: types.UserDto = self.call("POST", "/identity/users", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -62,14 +62,14 @@ class Client(Core):
     def reset_user_password(
         self, user_id: int | str, body: types.UserPassword
     ) -> None:
-        """Set a person's password."""
+        """Set a person's password: the body has the new password, and no link is mailed."""
         result: None = self.call("PUT", "/identity/users/{user_id}/reset-password", {"user_id": user_id}, {}, body=body)
         return result
 
     def update_user_role(
         self, user_id: int | str, body: types.UserRole
     ) -> types.UserDto:
-        """Change a person's role, and whether they may also train bots (`can_train`)."""
+        """Change a person's role, and whether the person may also train bots (`can_train`)."""
         result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/role", {"user_id": user_id}, {}, body=body)
         return result
 
@@ -132,14 +132,14 @@ class Client(Core):
     def verify_reset_token(
         self, body: types.VerifyResetTokenRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Check whether a link still works; 400 `reset_token_invalid` if it does not."""
+        """Check whether a mailed link to choose a password still works; 400 `reset_token_invalid` if it does not."""
         result: None = self.call("POST", "/identity/verify-reset-token", {}, {}, body=body, key=idempotency_key)
         return result
 
     def reset_password(
         self, body: types.ResetPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Set the password of the person to whom a link was mailed."""
+        """Set a new password with the token of a mailed link."""
         result: None = self.call("POST", "/identity/reset-password", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -153,35 +153,35 @@ class Client(Core):
     def list_api_keys(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ApiKeysResponse:
-        """List your company's keys, newest first, including revoked ones, without their secrets."""
+        """List your company's API keys, newest first, including revoked keys, without their secrets."""
         result: types.ApiKeysResponse = self.call("GET", "/identity/api-keys", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def create_api_key(
         self, body: types.ApiKeyRequest, *, idempotency_key: str | None = None
     ) -> types.ApiKeyDto:
-        """Create a key."""
+        """Create an API key."""
         result: types.ApiKeyDto = self.call("POST", "/identity/api-keys", {}, {}, body=body, key=idempotency_key)
         return result
 
     def revoke_api_key(
         self, api_key_id: int | str
     ) -> None:
-        """Revoke a key."""
+        """Revoke an API key."""
         result: None = self.call("DELETE", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {})
         return result
 
     def update_api_key(
         self, api_key_id: int | str, body: types.ApiKeyInput
     ) -> types.ApiKeyDto:
-        """Change a key's name, its limits or `mcp_write`; fields left out keep their value."""
+        """Change an API key's name, limits or `mcp_write`; fields left out keep their value."""
         result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body=body)
         return result
 
     def get_subscription(
         self
     ) -> types.SubscriptionDto:
-        """Get your company's plan, the credits left, and those used in this period."""
+        """Get your company's plan, the credits left, and the credits used in the plan's current period."""
         result: types.SubscriptionDto = self.call("GET", "/identity/subscription", {}, {})
         return result
 
@@ -216,7 +216,7 @@ class Client(Core):
     def remove_sign_in_provider(
         self
     ) -> None:
-        """Remove the provider, and forget who has which account there."""
+        """Remove the OpenID provider at which your company's people sign in, and the links to their accounts there."""
         result: None = self.call("DELETE", "/identity/sign-in-provider", {}, {})
         return result
 
@@ -237,7 +237,7 @@ class Client(Core):
     def get_audit_log(
         self, *, action: str | None = None, subject: str | None = None, user_id: int | None = None, api_key_id: int | None = None, created_from: str | None = None, created_to: str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> types.AuditEventsResponse:
-        """List who changed what, newest first: people, keys, settings, bots, training, credits."""
+        """List who changed what in your company, newest first: people, API keys, settings, bots, training and credits."""
         result: types.AuditEventsResponse = self.call("GET", "/identity/audit", {}, {"action": action, "subject": subject, "user_id": user_id, "api_key_id": api_key_id, "created_from": created_from, "created_to": created_to, "cursor": cursor, "limit": limit})
         return result
 
@@ -251,63 +251,63 @@ class Client(Core):
     def get_chat_config(
         self, client_id: int | str
     ) -> types.ClientConfigDto:
-        """Get the settings of your chats."""
+        """Get the settings for your company's conversations: business hours, assignment to agents, handover, answers, ending, ratings, automatic summaries and retention."""
         result: types.ClientConfigDto = self.call("GET", "/config/{client_id}/chat", {"client_id": client_id}, {})
         return result
 
     def update_chat_config(
         self, client_id: int | str, body: types.ClientConfigInput, *, idempotency_key: str | None = None
     ) -> types.ClientConfigDto:
-        """Change the fields that are in the body; the others keep their value."""
+        """Change the settings for your company's conversations; fields left out keep their value."""
         result: types.ClientConfigDto = self.call("POST", "/config/{client_id}/chat", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_email_notification(
         self, client_id: int | str
     ) -> types.EmailNotificationRequest:
-        """Get which notifications are mailed, and who gets them."""
+        """Get the settings for notifications by mail: which ones are mailed, and who gets them."""
         result: types.EmailNotificationRequest = self.call("GET", "/config/{client_id}/email-notification", {"client_id": client_id}, {})
         return result
 
     def update_email_notification(
         self, client_id: int | str, body: types.EmailNotificationInput, *, idempotency_key: str | None = None
     ) -> types.EmailNotificationRequest:
-        """Choose which notifications are mailed, and who gets them."""
+        """Change the settings for notifications by mail: which ones are mailed, and who gets them."""
         result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def test_email_notification(
         self, client_id: int | str, *, idempotency_key: str | None = None
     ) -> types.TestedRecipients:
-        """Send a test mail to the recipients now."""
+        """Send a test mail to the recipients of your notifications now; the response lists them."""
         result: types.TestedRecipients = self.call("POST", "/config/{client_id}/email-notification/test", {"client_id": client_id}, {}, key=idempotency_key)
         return result
 
     def get_webhook_config(
         self, *, config_id: str | None = None
     ) -> types.WebhookConfig:
-        """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none with this id."""
+        """Get a webhook endpoint, by default the oldest, without its secret; 404 if you have no endpoint, or none with this id."""
         result: types.WebhookConfig = self.call("GET", "/webhook/config", {}, {"config_id": config_id})
         return result
 
     def create_webhook_config(
         self, body: types.WebhookConfigRequest, *, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
-        """Create an endpoint."""
+        """Create a webhook endpoint."""
         result: types.WebhookConfig = self.call("POST", "/webhook/config", {}, {}, body=body, key=idempotency_key)
         return result
 
     def test_webhook(
         self, *, config_id: str | None = None, idempotency_key: str | None = None
     ) -> types.WebhookDelivery:
-        """Deliver a signed `webhook.test` event now, even to an endpoint that is off."""
+        """Deliver a signed `webhook.test` event to a webhook endpoint now, even if the endpoint is off."""
         result: types.WebhookDelivery = self.call("POST", "/webhook/test", {}, {"config_id": config_id}, key=idempotency_key)
         return result
 
     def get_webhook_events(
         self, *, cursor: str | None = None, limit: int | None = None, order: Literal['desc', 'asc'] | None = None, type: Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test'] | None = None, conversation_id: str | None = None, created_from: str | None = None, created_to: str | None = None, state: Literal['pending', 'succeeded', 'failed', 'gave_up'] | None = None, config_id: str | None = None
     ) -> types.EventsResponse:
-        """List the event log, each event with its deliveries."""
+        """List the event log, each event with its deliveries to your endpoints."""
         result: types.EventsResponse = self.call("GET", "/webhook/events", {}, {"cursor": cursor, "limit": limit, "order": order, "type": type, "conversation_id": conversation_id, "created_from": created_from, "created_to": created_to, "state": state, "config_id": config_id})
         return result
 
@@ -321,28 +321,28 @@ class Client(Core):
     def rotate_webhook_secret(
         self, *, config_id: str | None = None, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
-        """Create a new signing secret for an endpoint, shown only in this response."""
+        """Create a new signing secret for a webhook endpoint, shown only in this response."""
         result: types.WebhookConfig = self.call("POST", "/webhook/config/rotate-secret", {}, {"config_id": config_id}, key=idempotency_key)
         return result
 
     def list_webhook_configs(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.WebhookConfigsResponse:
-        """List all endpoints, oldest first."""
+        """List your company's webhook endpoints, oldest first."""
         result: types.WebhookConfigsResponse = self.call("GET", "/webhook/configs", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def delete_webhook_config(
         self, config_id: int | str
     ) -> None:
-        """Delete an endpoint; its waiting deliveries end as `gave_up`."""
+        """Delete a webhook endpoint; deliveries that wait for it end as `gave_up`."""
         result: None = self.call("DELETE", "/webhook/config/{config_id}", {"config_id": config_id}, {})
         return result
 
     def update_webhook_config(
         self, config_id: int | str, body: types.WebhookConfigRequest
     ) -> types.WebhookConfig:
-        """Change an endpoint's settings; fields left out keep their values, and the secret stays."""
+        """Change a webhook endpoint's settings; fields left out keep their value, and the secret stays."""
         result: types.WebhookConfig = self.call("PUT", "/webhook/config/{config_id}", {"config_id": config_id}, {}, body=body)
         return result
 
@@ -356,7 +356,7 @@ class Client(Core):
     def replay_webhook_events(
         self, body: types.EventReplayRequest, *, idempotency_key: str | None = None
     ) -> types.Replay:
-        """Send a range of events to an endpoint again, oldest first."""
+        """Send the events of a period to a webhook endpoint again, oldest first."""
         result: types.Replay = self.call("POST", "/webhook/replay", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -370,14 +370,14 @@ class Client(Core):
     def get_current_prompt(
         self, bot_id: int | str, *, version: int | None = None
     ) -> types.PromptDto:
-        """Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or no version with this number."""
+        """Get the bot's current instructions or, with `version`, another version of them; 404 if the bot has no instructions, or no version with this number."""
         result: types.PromptDto = self.call("GET", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {"version": version})
         return result
 
     def create_prompt(
         self, bot_id: int | str, body: types.PromptInput, *, idempotency_key: str | None = None
     ) -> types.PromptDto:
-        """Store a new version of the instructions and make it current; earlier ones are kept."""
+        """Store a new version of the bot's instructions and make it current; earlier versions are kept."""
         result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -391,7 +391,7 @@ class Client(Core):
     def restore_prompt_version(
         self, bot_id: int | str, version: int | str, *, idempotency_key: str | None = None
     ) -> types.PromptDto:
-        """Make an earlier version current again by storing a copy as a new version."""
+        """Make an earlier version of the instructions current again, by storing a copy as a new version."""
         result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt/versions/{version}/restore", {"bot_id": bot_id, "version": version}, {}, key=idempotency_key)
         return result
 
@@ -405,7 +405,7 @@ class Client(Core):
     def upload_documents(
         self, bot_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.DocumentsResponse:
-        """Train the bot on files; `refused` lists those that cannot be accepted."""
+        """Upload files and train the bot on them; `refused` lists the files that are not accepted."""
         result: types.DocumentsResponse = self.call("POST", "/ai/{bot_id}/train/document", {"bot_id": bot_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
@@ -440,7 +440,7 @@ class Client(Core):
     def discard_document_change(
         self, bot_id: int | str, document_id: int | str, *, idempotency_key: str | None = None
     ) -> types.DocumentDto:
-        """Discard the `held_change` of a document; what is live is kept."""
+        """Discard a document's `held_change`, a change that is not live yet; the live version is kept."""
         result: types.DocumentDto = self.call("POST", "/ai/{bot_id}/train/document/{document_id}/discard", {"bot_id": bot_id, "document_id": document_id}, {}, key=idempotency_key)
         return result
 
@@ -524,7 +524,7 @@ class Client(Core):
     def add_web_url(
         self, bot_id: int | str, body: types.WebUrlInput, *, idempotency_key: str | None = None
     ) -> types.WebUrlDto:
-        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap."""
+        """Train the bot on a web page, optionally with the pages it links to, or on the pages of a sitemap."""
         result: types.WebUrlDto = self.call("POST", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -538,56 +538,56 @@ class Client(Core):
     def update_web_url(
         self, bot_id: int | str, web_url_id: int | str, body: types.WebUrlInput
     ) -> types.WebUrlDto:
-        """Change the fields that the body contains; a new URL or depth starts a crawl at once."""
+        """Change a website that the bot is trained on; fields left out keep their value."""
         result: types.WebUrlDto = self.call("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}", {"bot_id": bot_id, "web_url_id": web_url_id}, {}, body=body)
         return result
 
     def set_important_document(
         self, bot_id: int | str, document_id: int | str, body: types.ImportantDocumentDto
     ) -> types.DocumentDto:
-        """Set whether a document takes precedence, and the period in which its text is used."""
+        """Set whether a document takes precedence, and the period in which the bot uses the document."""
         result: types.DocumentDto = self.call("PUT", "/ai/{bot_id}/train/document/{document_id}/important", {"bot_id": bot_id, "document_id": document_id}, {}, body=body)
         return result
 
     def get_golden_questions(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.GoldenQuestionsResponse:
-        """List the questions that the bot must answer correctly, newest first."""
+        """List the bot's golden questions, which it must answer correctly, newest first."""
         result: types.GoldenQuestionsResponse = self.call("GET", "/ai/{bot_id}/golden-questions", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def create_golden_question(
         self, bot_id: int | str, body: types.GoldenQuestionInput, *, idempotency_key: str | None = None
     ) -> types.GoldenQuestionDto:
-        """Add a question with what its answer must contain or cite."""
+        """Add a golden question, with what the bot's answer must contain or cite."""
         result: types.GoldenQuestionDto = self.call("POST", "/ai/{bot_id}/golden-questions", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_golden_question(
         self, bot_id: int | str, golden_question_id: int | str
     ) -> None:
-        """Delete a question; existing runs keep their results."""
+        """Delete a golden question; existing golden runs keep their results."""
         result: None = self.call("DELETE", "/ai/{bot_id}/golden-questions/{golden_question_id}", {"bot_id": bot_id, "golden_question_id": golden_question_id}, {})
         return result
 
     def update_golden_question(
         self, bot_id: int | str, golden_question_id: int | str, body: types.GoldenQuestionInput
     ) -> types.GoldenQuestionDto:
-        """Change a question or what its answer must contain or cite; fields left out are kept."""
+        """Change a golden question or what the bot's answer must contain or cite; fields left out keep their value."""
         result: types.GoldenQuestionDto = self.call("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}", {"bot_id": bot_id, "golden_question_id": golden_question_id}, {}, body=body)
         return result
 
     def get_golden_runs(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.GoldenRunsResponse:
-        """List the bot's golden runs with the questions that broke or improved, newest first."""
+        """List the bot's golden runs (tests with its golden questions), newest first, each with the questions that fail now and passed before (`broke`) and the reverse (`better`)."""
         result: types.GoldenRunsResponse = self.call("GET", "/ai/{bot_id}/golden-runs", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def start_golden_run(
         self, bot_id: int | str, body: types.GoldenRunRequest, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
-        """Ask the bot all of its golden questions, as it is now or with a change to test."""
+        """Start a golden run: ask the bot all of its golden questions, as it is now or with a change to test."""
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -601,70 +601,70 @@ class Client(Core):
     def publish_held_change(
         self, bot_id: int | str, run_id: int | str, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
-        """Publish the instructions or documents that the run holds back, even if answers get worse."""
+        """Publish the change that the golden run holds back, even if answers get worse: new instructions, or new, changed or deleted documents."""
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs/{run_id}/publish", {"bot_id": bot_id, "run_id": run_id}, {}, key=idempotency_key)
         return result
 
     def discard_held_change(
         self, bot_id: int | str, run_id: int | str, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
-        """Discard the document changes that the run tests or holds back."""
+        """Discard the document changes that the golden run tests or holds back."""
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs/{run_id}/discard", {"bot_id": bot_id, "run_id": run_id}, {}, key=idempotency_key)
         return result
 
     def remove_language_model(
         self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> None:
-        """Remove the model and its key; does nothing if none is connected."""
+        """Remove the language model or, with `purpose=embeddings`, the encoder, and its API key; does nothing if none is connected."""
         result: None = self.call("DELETE", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose})
         return result
 
     def get_language_models(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.LanguageModelsResponse:
-        """List the models and encoders that your company has connected, newest first."""
+        """List the language models and encoders that your company has connected, newest first."""
         result: types.LanguageModelsResponse = self.call("GET", "/ai/model", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def set_language_model(
         self, body: types.LanguageModelInput, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> types.LanguageModelDto:
-        """Set the default model for all of your bots or, with `bot_id`, one bot's own model."""
+        """Set the language model for all of your bots or, with `bot_id`, for one bot; with `purpose=embeddings`, set the encoder, with which the search of all bots finds passages."""
         result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose}, body=body)
         return result
 
     def test_language_model(
         self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None, idempotency_key: str | None = None
     ) -> types.LanguageModelTest:
-        """Test the stored model: it translates one word; an encoder encodes two."""
+        """Test the connected language model, which translates one word, or with `purpose=embeddings` the encoder, which encodes two words."""
         result: types.LanguageModelTest = self.call("POST", "/ai/model/test", {}, {"bot_id": bot_id, "purpose": purpose}, key=idempotency_key)
         return result
 
     def get_customer_info_field(
         self, bot_id: int | str
     ) -> types.CustomerInfoFields:
-        """Get the fields that the bot asks a customer for."""
+        """Get the customer-info fields: what the bot asks a customer for, in this order."""
         result: types.CustomerInfoFields = self.call("GET", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {})
         return result
 
     def update_customer_info_field(
         self, bot_id: int | str, body: types.CustomerInfoFieldsInput
     ) -> types.CustomerInfoFields:
-        """Replace the fields that the bot asks a customer for."""
+        """Replace the customer-info fields: what the bot asks a customer for."""
         result: types.CustomerInfoFields = self.call("PUT", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_procedures(
         self, bot_id: int | str
     ) -> types.Procedures:
-        """Get the bot's procedures: what it does step by step."""
+        """Get the bot's procedures: what the bot does step by step when customers want something."""
         result: types.Procedures = self.call("GET", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {})
         return result
 
     def update_procedures(
         self, bot_id: int | str, body: types.ProceduresInput
     ) -> types.Procedures:
-        """Replace the bot's procedures: what it does step by step when customers want something."""
+        """Replace the bot's procedures: what the bot does step by step when customers want something."""
         result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -685,42 +685,42 @@ class Client(Core):
     def upload_banner(
         self, bot_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.BannerUploadResponseDto:
-        """Replace the banner above the chat: the picture, its link, alternative text and period."""
+        """Upload a picture and replace the banner above the chat: the picture, its link, its alternative text and the period in which it is shown."""
         result: types.BannerUploadResponseDto = self.call("POST", "/ai/{bot_id}/upload-banner-image", {"bot_id": bot_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def delete_bot_banner(
         self, bot_id: int | str
     ) -> None:
-        """Remove the banner with its link, text and period; does nothing if the bot has none."""
+        """Remove the bot's banner with its link, text and period; does nothing if the bot has no banner."""
         result: None = self.call("DELETE", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {})
         return result
 
     def get_banner(
         self, bot_id: int | str
     ) -> types.BotBannerDto:
-        """Get the banner above the chat and its period; `url` is null if the bot has none."""
+        """Get the bot's banner and the period in which it is shown; `url` is null if the bot has no banner."""
         result: types.BotBannerDto = self.call("GET", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {})
         return result
 
     def update_bot_banner(
         self, bot_id: int | str, body: types.BotBannerInput
     ) -> types.BotBannerDto:
-        """Change the banner's link, alternative text or period; the picture is kept."""
+        """Change the link or alternative text of the bot's banner, or the period in which it is shown (`valid_from` to `valid_to`)."""
         result: types.BotBannerDto = self.call("PUT", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_banner_by_api_key(
         self, *, bot_id: int | None = None
     ) -> types.BotBannerDto:
-        """Get the banner that the key's bot shows now; `url` is null if there is none."""
+        """Get the banner that the key's bot shows now; `url` is null if it shows none."""
         result: types.BotBannerDto = self.call("GET", "/ai/banner", {}, {"bot_id": bot_id})
         return result
 
     def get_bot_config(
         self, *, bot_id: int | None = None, language: str | None = None
     ) -> types.BotConfigDto:
-        """Get the configuration of a widget, with its texts in one language."""
+        """Get the configuration of a bot's widget, with the widget's texts in one language."""
         result: types.BotConfigDto = self.call("GET", "/ai/bot/config", {}, {"bot_id": bot_id, "language": language})
         return result
 
@@ -755,7 +755,7 @@ class Client(Core):
     def update_bot(
         self, bot_id: int | str, body: types.BotInput
     ) -> types.BotDto:
-        """Change the fields of a bot that the body contains; all others are kept."""
+        """Change a bot; fields left out keep their value."""
         result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/update-bot", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -776,7 +776,7 @@ class Client(Core):
     def get_bot_sample_questions(
         self, bot_id: int | str, *, language: str | None = None
     ) -> types.SampleQuestionsResponse:
-        """Get the questions that the widget suggests: those that you wrote, in their order."""
+        """Get the questions that the widget suggests to customers: the questions that you wrote, in your order."""
         result: types.SampleQuestionsResponse = self.call("GET", "/ai/bot/{bot_id}/sample-questions", {"bot_id": bot_id}, {"language": language})
         return result
 
@@ -790,14 +790,14 @@ class Client(Core):
     def get_languages(
         self
     ) -> types.BotLanguageConfigDto:
-        """Get the languages that you have set, or else those of your enabled bots."""
+        """Get your company's languages: the languages that you have set or, if you have set none, those that your enabled bots speak."""
         result: types.BotLanguageConfigDto = self.call("GET", "/identity/languages", {}, {})
         return result
 
     def update_languages(
         self, body: types.BotLanguageConfigInput
     ) -> types.BotLanguageConfigDto:
-        """Set your languages and the default one; new bots get them."""
+        """Set your company's languages and its default language; new bots get them."""
         result: types.BotLanguageConfigDto = self.call("PUT", "/identity/languages", {}, {}, body=body)
         return result
 
@@ -811,14 +811,14 @@ class Client(Core):
     def get_function_calling_config(
         self, bot_id: int | str
     ) -> types.FunctionCallingConfigDTO:
-        """Get the functions that the bot may call, with only the names of their secret headers."""
+        """Get the functions that the bot may call; of their secret headers, only the names are returned."""
         result: types.FunctionCallingConfigDTO = self.call("GET", "/function-calling/{bot_id}", {"bot_id": bot_id}, {})
         return result
 
     def set_function_calling_config(
         self, bot_id: int | str, body: types.FunctionCallingConfigInput, *, idempotency_key: str | None = None
     ) -> types.FunctionCallingConfigDTO:
-        """Replace the configuration: functions left out are removed; tools of MCP servers stay."""
+        """Replace the functions that the bot may call: functions left out are removed; tools of MCP servers stay."""
         result: types.FunctionCallingConfigDTO = self.call("POST", "/function-calling/{bot_id}", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -832,42 +832,42 @@ class Client(Core):
     def connect_mcp_server(
         self, bot_id: int | str, body: types.McpServerRequest, *, idempotency_key: str | None = None
     ) -> types.McpServerDto:
-        """Connect a server and list its tools; the bot may call only those in `allowed`."""
+        """Connect an MCP server to the bot and list the server's tools; the bot may call only the tools in `allowed`."""
         result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def remove_mcp_server(
         self, bot_id: int | str, mcp_server_id: int | str
     ) -> None:
-        """Remove a server, its token and the functions of its tools; the log of calls is kept."""
+        """Remove an MCP server, its token and the functions of its tools; the log of calls is kept."""
         result: None = self.call("DELETE", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {})
         return result
 
     def update_mcp_server(
         self, bot_id: int | str, mcp_server_id: int | str, body: types.McpServerChange
     ) -> types.McpServerDto:
-        """Change a server, switch it off, or choose which tools the bot may call."""
+        """Change an MCP server, switch it off, or choose which of its tools the bot may call."""
         result: types.McpServerDto = self.call("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, body=body)
         return result
 
     def refresh_mcp_server(
         self, bot_id: int | str, mcp_server_id: int | str, *, idempotency_key: str | None = None
     ) -> types.McpServerDto:
-        """Ask the server for its tools again, and store the list."""
+        """Ask an MCP server for its tools again, and store the list."""
         result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, key=idempotency_key)
         return result
 
     def get_function_calling_events(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, function: str | None = None, status: Literal['waiting', 'running', 'succeeded', 'failed', 'refused', 'rejected'] | None = None, chat_id: str | None = None
     ) -> types.FunctionCallingEventsResponse:
-        """List the calls that the bot requested, with arguments, result and error, newest first."""
+        """List the function calls that the bot requested, with arguments, result and error, newest first."""
         result: types.FunctionCallingEventsResponse = self.call("GET", "/function-calling/{bot_id}/events", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit, "function": function, "status": status, "chat_id": chat_id})
         return result
 
     def decide_function_call(
         self, bot_id: int | str, call_id: int | str, body: types.FunctionCallDecision, *, idempotency_key: str | None = None
     ) -> types.FunctionCallingEventDTO:
-        """Approve or reject a call that waits for an agent; the first decision counts."""
+        """Approve or reject a function call that waits for an agent; the first decision counts."""
         result: types.FunctionCallingEventDTO = self.call("POST", "/function-calling/{bot_id}/events/{call_id}/decision", {"bot_id": bot_id, "call_id": call_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -888,14 +888,14 @@ class Client(Core):
     def start_replay(
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
-        """Replay a day: have the bot answer that day's questions again, to compare its replies."""
+        """Start a replay: have the bot answer the customers' questions of one day again, to compare its answers then and now."""
         result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_replay(
         self, bot_id: int | str, replay_id: int | str
     ) -> types.ReplayDto:
-        """Get a replay with its progress and its counts; *Get Replayed Replies* has the replies."""
+        """Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has the replies."""
         result: types.ReplayDto = self.call("GET", "/ai/{bot_id}/replays/{replay_id}", {"bot_id": bot_id, "replay_id": replay_id}, {})
         return result
 
@@ -930,7 +930,7 @@ class Client(Core):
     def answer_unanswered_question(
         self, bot_id: int | str, question_id: int | str, body: types.AddAnswerRequest, *, idempotency_key: str | None = None
     ) -> types.UnansweredQuestion:
-        """Store the right answer as a question-answer source of the bot."""
+        """Answer an unanswered question yourself: your answer is stored as a question-answer source of the bot."""
         result: types.UnansweredQuestion = self.call("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/answer", {"bot_id": bot_id, "question_id": question_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -944,28 +944,28 @@ class Client(Core):
     def start_preview(
         self, bot_id: int | str, body: types.GenerateChatRequest, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
-        """Try a bot: open a preview conversation with these messages and generate the reply."""
+        """Try a bot: open a test conversation (preview) with your messages and generate the bot's reply."""
         result: types.GeneratedChat = self.call("POST", "/ai/{bot_id}/generate-chat", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def continue_preview(
         self, chat_id: int | str, body: types.GenerateChatRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
-        """Generate the bot's next reply: to new `messages` in a preview, or without `messages` to the last message of the customer."""
+        """Generate the bot's next reply in a conversation."""
         result: types.GeneratedChat = self.call("POST", "/ai/chat/{chat_id}/generate", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def assign_chat(
         self, chat_id: int | str, body: types.ChatAssignDto, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Assign a conversation to an agent, the queue or the bot."""
+        """Assign a conversation to an agent, the queue or the bot, as `assign_type` says; `user_id` names the agent."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/assign", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def chat_unassign(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Return a conversation to the bot, or to the queue if the bot is disabled or has `agent_reply`."""
+        """Return a conversation to the bot, or to the queue if the bot is disabled or its `agent_reply` is true (people answer instead of the bot)."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/unassign", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1000,7 +1000,7 @@ class Client(Core):
     def get_chat_steps(
         self, chat_id: int | str
     ) -> types.ChatSteps:
-        """List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps."""
+        """List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps, oldest first."""
         result: types.ChatSteps = self.call("GET", "/ai/chat/{chat_id}/steps", {"chat_id": chat_id}, {})
         return result
 
@@ -1021,28 +1021,28 @@ class Client(Core):
     def get_reply_receipt(
         self, chat_id: int | str, message_id: int | str
     ) -> types.ReplyReceipt:
-        """Explain a bot's message: passages with scores, threshold, instructions, engine, credits."""
+        """Explain how a bot's message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits."""
         result: types.ReplyReceipt = self.call("GET", "/ai/chat/{chat_id}/messages/{message_id}/receipt", {"chat_id": chat_id, "message_id": message_id}, {})
         return result
 
     def replay_reply(
         self, chat_id: int | str, message_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ReplayedTurn:
-        """Replay a reply: have the bot answer the same question with its present documents, instructions, settings and engine."""
+        """Replay a reply: have the bot answer the customer's question again, with its present documents, instructions, settings and language model."""
         result: types.ReplayedTurn = self.call("POST", "/ai/chat/{chat_id}/messages/{message_id}/replay", {"chat_id": chat_id, "message_id": message_id}, {}, key=idempotency_key)
         return result
 
     def get_customer_history(
         self, customer_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationsResponse:
-        """List all conversations of a customer, newest first, without previews."""
+        """List all conversations of a customer, newest first, without test conversations (previews)."""
         result: types.ConversationsResponse = self.call("GET", "/ai/chat/history/customer/{customer_id}", {"customer_id": customer_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def get_bot_history(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationsResponse:
-        """List all conversations of a bot, newest first, without previews."""
+        """List all conversations of a bot, newest first, without test conversations (previews)."""
         result: types.ConversationsResponse = self.call("GET", "/ai/{bot_id}/chat-history", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1077,14 +1077,14 @@ class Client(Core):
     def erase_customer(
         self, customer_id: int | str, *, idempotency_key: str | None = None
     ) -> types.CustomerErasure:
-        """Erase a customer permanently, with conversations, files, events and your exports."""
+        """Erase a customer permanently, with conversations, files and events; your company's exported reports are deleted too."""
         result: types.CustomerErasure = self.call("POST", "/ai/customers/{customer_id}/erasure", {"customer_id": customer_id}, {}, key=idempotency_key)
         return result
 
     def get_customer_erasure(
         self, erasure_id: int | str
     ) -> types.CustomerErasure:
-        """Get the progress of an erasure."""
+        """Get the progress of a customer's erasure."""
         result: types.CustomerErasure = self.call("GET", "/ai/customers/erasures/{erasure_id}", {"erasure_id": erasure_id}, {})
         return result
 
@@ -1098,14 +1098,14 @@ class Client(Core):
     def get_chats(
         self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ChatsResponse:
-        """List your conversations, by newest activity, longest wait or priority."""
+        """List your conversations, sorted by newest activity, longest wait or priority."""
         result: types.ChatsResponse = self.call("GET", "/ai/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
         return result
 
     def get_chat_counts(
         self
     ) -> types.ChatCounts:
-        """Count the conversations in each view of your inbox, without previews."""
+        """Count the conversations in each built-in view of your inbox, without test conversations (previews)."""
         result: types.ChatCounts = self.call("GET", "/ai/chats/counts", {}, {})
         return result
 
@@ -1119,7 +1119,7 @@ class Client(Core):
     def end_chat(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation | types.VisitorConversation:
-        """End a conversation: for the customer with an API key, as an agent with an access token."""
+        """End a conversation: as an agent with an access token, or on the customer's behalf with an API key."""
         result: types.Conversation | types.VisitorConversation = self.call("POST", "/ai/chat/{chat_id}/end", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1210,7 +1210,7 @@ class Client(Core):
     def get_inbox_views(
         self
     ) -> types.DeskViews:
-        """List your saved views of the inbox and those that colleagues share, sorted by name."""
+        """List your saved views of the inbox and the views that colleagues share, sorted by name."""
         result: types.DeskViews = self.call("GET", "/ai/chat/views", {}, {})
         return result
 
@@ -1224,14 +1224,14 @@ class Client(Core):
     def delete_inbox_view(
         self, view_id: int | str
     ) -> None:
-        """Delete one of your views; owners and admins can also delete a colleague's shared view."""
+        """Delete one of your saved views of the inbox; owners and admins can also delete a colleague's shared view."""
         result: None = self.call("DELETE", "/ai/chat/views/{view_id}", {"view_id": view_id}, {})
         return result
 
     def get_saved_replies(
         self, *, cursor: str | None = None, limit: int | None = None, is_shared: bool | None = None, q: str | None = None
     ) -> types.SavedRepliesResponse:
-        """List your own and the shared saved replies, sorted by shortcut; with `q`, first those whose shortcut begins with it."""
+        """List your own and the shared saved replies, sorted by shortcut; with `q`, replies whose shortcut begins with it come first."""
         result: types.SavedRepliesResponse = self.call("GET", "/ai/chat/saved-replies", {}, {"cursor": cursor, "limit": limit, "is_shared": is_shared, "q": q})
         return result
 
@@ -1245,14 +1245,14 @@ class Client(Core):
     def delete_saved_reply(
         self, saved_reply_id: int | str
     ) -> None:
-        """Delete one of your own saved replies or, as an owner or an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own."""
+        """Delete one of your own saved replies or, as an owner or an admin, a shared saved reply; otherwise 403 for a shared reply, and 404 for a colleague's own reply."""
         result: None = self.call("DELETE", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {})
         return result
 
     def update_saved_reply(
         self, saved_reply_id: int | str, body: types.SavedReplyInput
     ) -> types.SavedReplyDto:
-        """Change one of your own saved replies or, as an owner or an admin, a shared one."""
+        """Change one of your own saved replies or, as an owner or an admin, a shared saved reply."""
         result: types.SavedReplyDto = self.call("PUT", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {}, body=body)
         return result
 
@@ -1266,7 +1266,7 @@ class Client(Core):
     def start_summary_run(
         self, body: types.SummaryCalculateRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.SummaryJob:
-        """Start a run that summarizes your company's conversations, or those that the body selects."""
+        """Start a run that summarizes your company's conversations, or only the conversations that match the filters in the body."""
         result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1301,7 +1301,7 @@ class Client(Core):
     def delete_client_tag(
         self, tag_id: int | str
     ) -> None:
-        """Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`."""
+        """Delete a tag from your list, and in the background from all conversations; each conversation triggers the webhook event `tags.updated`."""
         result: None = self.call("DELETE", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {})
         return result
 
@@ -1343,14 +1343,14 @@ class Client(Core):
     def suggest_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Get the tags that AI proposes for the conversation, best first; nothing is stored."""
+        """Get the tags that AI proposes for a conversation, best first; nothing is stored."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto-temp", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def analyze_sentiment(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatSentiment:
-        """Judge the customer's sentiment, and store it with the conversation and its messages."""
+        """Judge the customer's sentiment in a conversation, and store it with the conversation and its messages."""
         result: types.ChatSentiment = self.call("POST", "/ai/chat/{chat_id}/sentiment", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1441,7 +1441,7 @@ class Client(Core):
     def send_assistant_message(
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Send a message from your own assistant as the bot; `reply` is ignored."""
+        """Send a message from your own assistant as the bot; the field `reply` is ignored."""
         result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1455,14 +1455,14 @@ class Client(Core):
     def report_delivered(
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
-        """Report messages of the bot and agents as delivered to the customer."""
+        """Report messages of the bot and of agents as delivered to the customer: all messages up to the given `message_id` or `seq` or, with `{}`, all messages."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/delivered", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def report_read(
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
-        """Report messages of the bot and agents as read by the customer."""
+        """Report messages of the bot and of agents as read by the customer: all messages up to the given `message_id` or `seq` or, with `{}`, all messages."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/read", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1483,7 +1483,7 @@ class Client(Core):
     def mail_transcript(
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
-        """Email the transcript as a text attachment."""
+        """Mail the transcript of a conversation to an email address, as a text attachment."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1518,7 +1518,7 @@ class Client(Core):
     def get_chat_messages_by_code(
         self, chat_code: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.MessagesResponse | types.VisitorMessages:
-        """List the messages of the conversation with this code, oldest first, without internal notes."""
+        """List the messages of the conversation with this `chat_code`, oldest first, without internal notes."""
         result: types.MessagesResponse | types.VisitorMessages = self.call("GET", "/ai/client/chat/messages/{chat_code}", {"chat_code": chat_code}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1560,7 +1560,7 @@ class Client(Core):
     def translate_text(
         self, body: types.TranslationRequest, *, idempotency_key: str | None = None
     ) -> types.TranslationResponse:
-        """Translate a text; the model's tokens are charged."""
+        """Translate a text with a language model, whose tokens are charged; 503 `engine_not_configured` without a language model."""
         result: types.TranslationResponse = self.call("POST", "/client/translate", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1581,7 +1581,7 @@ class Client(Core):
     def get_platform_words(
         self, client_id: int | str
     ) -> types.PlatformWords:
-        """Get the platform's messages to customers: its texts in every language, and your own."""
+        """Get the platform's messages to customers: the platform's texts in every language, and your own texts."""
         result: types.PlatformWords = self.call("GET", "/config/{client_id}/words", {"client_id": client_id}, {})
         return result
 
@@ -1630,42 +1630,42 @@ class Client(Core):
     def end_conversation(
         self, conversation_id: int | str
     ) -> types.ConversationResponse:
-        """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended."""
+        """End a conversation; its `ended_by` becomes `api`."""
         result: types.ConversationResponse = self.call("PUT", "/mesaging/conversations/{conversation_id}/end", {"conversation_id": conversation_id}, {})
         return result
 
     def get_conversation_summary(
         self, conversation_id: int | str
     ) -> types.ChatSummary:
-        """Get the newest summary; 404 if the conversation has none yet."""
+        """Get the newest summary of a conversation; 404 if it has no summary yet."""
         result: types.ChatSummary = self.call("GET", "/mesaging/conversations/{conversation_id}/summary", {"conversation_id": conversation_id}, {})
         return result
 
     def create_conversation_summary(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatSummary:
-        """Get the summary."""
+        """Get a conversation's summary."""
         result: types.ChatSummary = self.call("POST", "/mesaging/conversations/{conversation_id}/summary", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
     def get_conversation_ai_tags(
         self, conversation_id: int | str
     ) -> types.Tags:
-        """List the tags that AI has added, without those of people."""
+        """List the tags that AI has added to a conversation; tags that people added are left out."""
         result: types.Tags = self.call("GET", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {})
         return result
 
     def create_conversation_ai_tags(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have AI add the tags that it is sure of; returns all tags that AI has added."""
+        """Let AI add the tags that it is confident of; returns all tags that AI has added to the conversation."""
         result: types.Tags = self.call("POST", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
     def get_socialnet_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/socialnet/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1679,56 +1679,56 @@ class Client(Core):
     def list_socialnet_pages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ChannelAccountsResponse:
-        """List the accounts that can be connected with the stored token of a person."""
+        """List the accounts (on socialnet: pages) at the provider that you can connect to the bot."""
         result: types.ChannelAccountsResponse = self.call("GET", "/socialnet/{client_id}/pages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def store_socialnet_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's access token, with which accounts are then listed and connected."""
+        """Store a person's access token for the channel in the path, with which you then list and connect accounts."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect a page to the bot with a person's stored token; repeating it is safe."""
+        """Connect the page with this `page_id` to the bot; repeating the request is safe."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_socialnet(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Begin a person's consent at the provider, or complete it with `code` and `state`."""
+        """Begin the consent of a person to connect their accounts at the provider, or complete it with `code` and `state`."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_socialnet_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
+        """Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/socialnet/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def disconnect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto | None = None
     ) -> types.ChannelConnection:
-        """Disconnect a page: its token is deleted, and its events are ignored from now on."""
+        """Disconnect a page from the bot: the page's token is deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/disconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body)
         return result
 
     def reconnect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto | None = None
     ) -> types.ChannelConnection:
-        """Reconnect a page that this bot had before, with a person's stored token."""
+        """Reconnect a page that this bot had before, with the access token that your company has stored for this channel."""
         result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/reconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body)
         return result
 
     def get_photoapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/photoapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1742,42 +1742,42 @@ class Client(Core):
     def list_photoapp_accounts(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ChannelAccountsResponse:
-        """List the accounts that can be connected with the stored token of a person."""
+        """List the accounts (on socialnet: pages) at the provider that you can connect to the bot."""
         result: types.ChannelAccountsResponse = self.call("GET", "/photoapp/{client_id}/accounts/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def store_photoapp_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's access token, with which accounts are then listed and connected."""
+        """Store a person's access token for the channel in the path, with which you then list and connect accounts."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_photoapp_page(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect an account to the bot with a person's stored token; repeating it is safe."""
+        """Connect the account with this `page_id` to the bot; repeating the request is safe."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_photoapp(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Begin a person's consent at the provider, or complete it with `code` and `state`."""
+        """Begin the consent of a person to connect their accounts at the provider, or complete it with `code` and `state`."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_photoapp_connections(
         self, client_id: int | str
     ) -> list[types.ChannelConnection]:
-        """List the connections of your bots that have or had an account here: one per bot."""
+        """List the connections of your bots to photoapp accounts: the current or latest one of each bot."""
         result: list[types.ChannelConnection] = self.call("GET", "/photoapp/{client_id}/connection", {"client_id": client_id}, {})
         return result
 
     def disconnect_photoapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/photoapp/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1791,21 +1791,21 @@ class Client(Core):
     def disconnect_localapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/localapp/{client_id}/disconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def get_localapp_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
+        """Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/localapp/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def get_localapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/localapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1819,42 +1819,42 @@ class Client(Core):
     def store_chatapp_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's access token, with which accounts are then listed and connected."""
+        """Store a person's access token for the channel in the path, with which you then list and connect accounts."""
         result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_chatapp_accounts(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ChannelAccountsResponse:
-        """List the accounts that can be connected with the stored token of a person."""
+        """List the accounts (on socialnet: pages) at the provider that you can connect to the bot."""
         result: types.ChannelAccountsResponse = self.call("GET", "/chatapp/{client_id}/accounts/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def connect_chatapp(
         self, client_id: int | str, bot_id: int | str, body: types.ChatappConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect a number with the code of the signup dialog, or with the stored token."""
+        """Connect a phone number to the bot, with the code of the provider's sign-up dialog or with the access token that your company has stored for this channel."""
         result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def disconnect_chatapp(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/chatapp/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def get_chatapp_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
+        """Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/chatapp/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def get_chatapp_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/chatapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1868,42 +1868,42 @@ class Client(Core):
     def get_chatapp_templates(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ChatappTemplatesResponse:
-        """List the templates of the business account that has the bot's number."""
+        """List the message templates of the business account to which the bot's number belongs."""
         result: types.ChatappTemplatesResponse = self.call("GET", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def send_chatapp_template(
         self, client_id: int | str, bot_id: int | str, body: types.ChatappTemplateRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Send an approved template to a customer, even after the reply window has closed."""
+        """Send an approved message template to a customer, even after the reply window has closed."""
         result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_telegram(
         self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect the account that a token is for."""
+        """Connect an account to the bot with the account's token."""
         result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_telegram_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
+        """Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/telegram/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def disconnect_telegram(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on."""
+        """Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on."""
         result: types.ChannelConnection = self.call("PUT", "/telegram/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
     def get_telegram_messages(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
     ) -> types.MessagesResponse:
-        """List the messages of the bot's conversations on this channel, newest first, without internal notes."""
+        """List the messages of the bot's conversations on the channel in the path, newest first, without internal notes."""
         result: types.MessagesResponse = self.call("GET", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
@@ -1924,7 +1924,7 @@ class Client(Core):
     def search_report(
         self, body: types.SearchAdhocReportParam, *, idempotency_key: str | None = None
     ) -> types.AdhocReport:
-        """Get a row of figures for each group or, without groups, a row for each conversation; and the totals of all conversations."""
+        """Get a report on a period's conversations: a row of figures for each group or, without `group_by`, a row for each conversation; and the totals of all these conversations."""
         result: types.AdhocReport = self.call("POST", "/report/adhoc/search", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1938,7 +1938,7 @@ class Client(Core):
     def get_report_export(
         self, export_id: int | str, *, signature: str | None = None
     ) -> bytes:
-        """Get a large export: a 202 with its progress until it is written, then a 200 with the file."""
+        """Get a large export of a report: a 202 with the progress until the file is written, then a 200 with the file."""
         result: bytes = self.call("GET", "/report/adhoc/export/{export_id}", {"export_id": export_id}, {"signature": signature})
         return result
 
@@ -1959,7 +1959,7 @@ class Client(Core):
     def get_warnings(
         self
     ) -> types.WarningDashboard:
-        """List what needs attention now or soon, and what to do about it."""
+        """List the warnings about your company: what needs attention now or soon, and what to do about it."""
         result: types.WarningDashboard = self.call("GET", "/report/warning-dashboard", {}, {})
         return result
 
@@ -1973,7 +1973,7 @@ class Client(Core):
     def call_mcp(
         self, body: types.McpRequest, *, idempotency_key: str | None = None
     ) -> types.McpResult | types.McpFault:
-        """Respond to a message of an MCP client; a notification gets a 202 without a body."""
+        """Respond to a message of an MCP client (Model Context Protocol); a notification gets a 202 without a body."""
         result: types.McpResult | types.McpFault = self.call("POST", "/mcp", {}, {}, body=body, key=idempotency_key)
         return result
 

@@ -3,11 +3,11 @@ import { Core, type ServerEvent } from "./core.js";
 import type * as types from "./types.js";
 
 export class Client extends Core {
-  /** Check the database, the message broker, the processes, the jobs, the disks and the clock, and the replica if there is one. */
+  /** Check whether the platform works: the database, the message broker, the background processes, how long jobs wait, the disks, the clock and, if there is one, the database's replica. */
   checkHealth(): Promise<types.Health> {
     return this.call("GET", `/health`);
   }
-  /** Returns 200 as long as this process serves requests; nothing else is checked. */
+  /** Check that this web process serves requests: it returns a 200, and checks nothing else. */
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
@@ -23,7 +23,7 @@ export class Client extends Core {
   listUsers(query?: { cursor?: string; limit?: number; }): Promise<types.UsersResponse> {
     return this.call("GET", `/identity/users`, { query });
   }
-  /** Add a person, who gets a welcome mail or, without a `password`, a link to choose one. */
+  /** Add a person to your company. */
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
@@ -31,11 +31,11 @@ export class Client extends Core {
   disableUser(user_id: number | string, body: types.UserDisableFlag): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/disable`, { body });
   }
-  /** Set a person's password. */
+  /** Set a person's password: the body has the new password, and no link is mailed. */
   resetUserPassword(user_id: number | string, body: types.UserPassword): Promise<void> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/reset-password`, { body });
   }
-  /** Change a person's role, and whether they may also train bots (`can_train`). */
+  /** Change a person's role, and whether the person may also train bots (`can_train`). */
   updateUserRole(user_id: number | string, body: types.UserRole): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/role`, { body });
   }
@@ -71,11 +71,11 @@ export class Client extends Core {
   forgotPassword(body: types.ForgotPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/forgot-password`, { body, idempotencyKey });
   }
-  /** Check whether a link still works; 400 `reset_token_invalid` if it does not. */
+  /** Check whether a mailed link to choose a password still works; 400 `reset_token_invalid` if it does not. */
   verifyResetToken(body: types.VerifyResetTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/verify-reset-token`, { body, idempotencyKey });
   }
-  /** Set the password of the person to whom a link was mailed. */
+  /** Set a new password with the token of a mailed link. */
   resetPassword(body: types.ResetPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/reset-password`, { body, idempotencyKey });
   }
@@ -83,23 +83,23 @@ export class Client extends Core {
   revokeToken(body?: types.RevokeTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/revoke`, { body, kind: "form", idempotencyKey });
   }
-  /** List your company's keys, newest first, including revoked ones, without their secrets. */
+  /** List your company's API keys, newest first, including revoked keys, without their secrets. */
   listApiKeys(query?: { cursor?: string; limit?: number; }): Promise<types.ApiKeysResponse> {
     return this.call("GET", `/identity/api-keys`, { query });
   }
-  /** Create a key. */
+  /** Create an API key. */
   createApiKey(body: types.ApiKeyRequest, idempotencyKey?: string): Promise<types.ApiKeyDto> {
     return this.call("POST", `/identity/api-keys`, { body, idempotencyKey });
   }
-  /** Revoke a key. */
+  /** Revoke an API key. */
   revokeApiKey(api_key_id: number | string): Promise<void> {
     return this.call("DELETE", `/identity/api-keys/${encodeURIComponent(api_key_id)}`);
   }
-  /** Change a key's name, its limits or `mcp_write`; fields left out keep their value. */
+  /** Change an API key's name, limits or `mcp_write`; fields left out keep their value. */
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
-  /** Get your company's plan, the credits left, and those used in this period. */
+  /** Get your company's plan, the credits left, and the credits used in the plan's current period. */
   getSubscription(): Promise<types.SubscriptionDto> {
     return this.call("GET", `/identity/subscription`);
   }
@@ -119,7 +119,7 @@ export class Client extends Core {
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove the provider, and forget who has which account there. */
+  /** Remove the OpenID provider at which your company's people sign in, and the links to their accounts there. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
@@ -131,7 +131,7 @@ export class Client extends Core {
   setSignInProvider(body: types.SignInProviderInput): Promise<types.SignInProviderDto> {
     return this.call("PUT", `/identity/sign-in-provider`, { body });
   }
-  /** List who changed what, newest first: people, keys, settings, bots, training, credits. */
+  /** List who changed what in your company, newest first: people, API keys, settings, bots, training and credits. */
   getAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; cursor?: string; limit?: number; }): Promise<types.AuditEventsResponse> {
     return this.call("GET", `/identity/audit`, { query });
   }
@@ -139,39 +139,39 @@ export class Client extends Core {
   exportAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; format?: "jsonl" | "csv"; }): Promise<Blob> {
     return this.call("GET", `/identity/audit/export`, { query });
   }
-  /** Get the settings of your chats. */
+  /** Get the settings for your company's conversations: business hours, assignment to agents, handover, answers, ending, ratings, automatic summaries and retention. */
   getChatConfig(client_id: number | string): Promise<types.ClientConfigDto> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/chat`);
   }
-  /** Change the fields that are in the body; the others keep their value. */
+  /** Change the settings for your company's conversations; fields left out keep their value. */
   updateChatConfig(client_id: number | string, body: types.ClientConfigInput, idempotencyKey?: string): Promise<types.ClientConfigDto> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/chat`, { body, idempotencyKey });
   }
-  /** Get which notifications are mailed, and who gets them. */
+  /** Get the settings for notifications by mail: which ones are mailed, and who gets them. */
   getEmailNotification(client_id: number | string): Promise<types.EmailNotificationRequest> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
-  /** Choose which notifications are mailed, and who gets them. */
+  /** Change the settings for notifications by mail: which ones are mailed, and who gets them. */
   updateEmailNotification(client_id: number | string, body: types.EmailNotificationInput, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification`, { body, idempotencyKey });
   }
-  /** Send a test mail to the recipients now. */
+  /** Send a test mail to the recipients of your notifications now; the response lists them. */
   testEmailNotification(client_id: number | string, idempotencyKey?: string): Promise<types.TestedRecipients> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification/test`, { idempotencyKey });
   }
-  /** Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none with this id. */
+  /** Get a webhook endpoint, by default the oldest, without its secret; 404 if you have no endpoint, or none with this id. */
   getWebhookConfig(query?: { config_id?: string; }): Promise<types.WebhookConfig> {
     return this.call("GET", `/webhook/config`, { query });
   }
-  /** Create an endpoint. */
+  /** Create a webhook endpoint. */
   createWebhookConfig(body: types.WebhookConfigRequest, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config`, { body, idempotencyKey });
   }
-  /** Deliver a signed `webhook.test` event now, even to an endpoint that is off. */
+  /** Deliver a signed `webhook.test` event to a webhook endpoint now, even if the endpoint is off. */
   testWebhook(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookDelivery> {
     return this.call("POST", `/webhook/test`, { query, idempotencyKey });
   }
-  /** List the event log, each event with its deliveries. */
+  /** List the event log, each event with its deliveries to your endpoints. */
   getWebhookEvents(query?: { cursor?: string; limit?: number; order?: "desc" | "asc"; type?: "conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test"; conversation_id?: string; created_from?: string; created_to?: string; state?: "pending" | "succeeded" | "failed" | "gave_up"; config_id?: string; }): Promise<types.EventsResponse> {
     return this.call("GET", `/webhook/events`, { query });
   }
@@ -179,19 +179,19 @@ export class Client extends Core {
   replayWebhookEvent(event_id: number | string, query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.Event> {
     return this.call("POST", `/webhook/events/${encodeURIComponent(event_id)}/replay`, { query, idempotencyKey });
   }
-  /** Create a new signing secret for an endpoint, shown only in this response. */
+  /** Create a new signing secret for a webhook endpoint, shown only in this response. */
   rotateWebhookSecret(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config/rotate-secret`, { query, idempotencyKey });
   }
-  /** List all endpoints, oldest first. */
+  /** List your company's webhook endpoints, oldest first. */
   listWebhookConfigs(query?: { cursor?: string; limit?: number; }): Promise<types.WebhookConfigsResponse> {
     return this.call("GET", `/webhook/configs`, { query });
   }
-  /** Delete an endpoint; its waiting deliveries end as `gave_up`. */
+  /** Delete a webhook endpoint; deliveries that wait for it end as `gave_up`. */
   deleteWebhookConfig(config_id: number | string): Promise<void> {
     return this.call("DELETE", `/webhook/config/${encodeURIComponent(config_id)}`);
   }
-  /** Change an endpoint's settings; fields left out keep their values, and the secret stays. */
+  /** Change a webhook endpoint's settings; fields left out keep their value, and the secret stays. */
   updateWebhookConfig(config_id: number | string, body: types.WebhookConfigRequest): Promise<types.WebhookConfig> {
     return this.call("PUT", `/webhook/config/${encodeURIComponent(config_id)}`, { body });
   }
@@ -199,7 +199,7 @@ export class Client extends Core {
   getWebhookEvent(event_id: number | string): Promise<types.Event> {
     return this.call("GET", `/webhook/events/${encodeURIComponent(event_id)}`);
   }
-  /** Send a range of events to an endpoint again, oldest first. */
+  /** Send the events of a period to a webhook endpoint again, oldest first. */
   replayWebhookEvents(body: types.EventReplayRequest, idempotencyKey?: string): Promise<types.Replay> {
     return this.call("POST", `/webhook/replay`, { body, idempotencyKey });
   }
@@ -207,11 +207,11 @@ export class Client extends Core {
   searchContent(bot_id: number | string, query?: { q?: string; language?: string; limit?: number; }): Promise<types.FoundContent> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/search`, { query });
   }
-  /** Get the current version of the instructions, or a given one; 404 if the bot has no instructions, or no version with this number. */
+  /** Get the bot's current instructions or, with `version`, another version of them; 404 if the bot has no instructions, or no version with this number. */
   getCurrentPrompt(bot_id: number | string, query?: { version?: number; }): Promise<types.PromptDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { query });
   }
-  /** Store a new version of the instructions and make it current; earlier ones are kept. */
+  /** Store a new version of the bot's instructions and make it current; earlier versions are kept. */
   createPrompt(bot_id: number | string, body: types.PromptInput, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { body, idempotencyKey });
   }
@@ -219,7 +219,7 @@ export class Client extends Core {
   getPromptVersions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.PromptVersionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions`, { query });
   }
-  /** Make an earlier version current again by storing a copy as a new version. */
+  /** Make an earlier version of the instructions current again, by storing a copy as a new version. */
   restorePromptVersion(bot_id: number | string, version: number | string, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions/${encodeURIComponent(version)}/restore`, { idempotencyKey });
   }
@@ -227,7 +227,7 @@ export class Client extends Core {
   listDocuments(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.DocumentsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document`, { query });
   }
-  /** Train the bot on files; `refused` lists those that cannot be accepted. */
+  /** Upload files and train the bot on them; `refused` lists the files that are not accepted. */
   uploadDocuments(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.DocumentsResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document`, { body, kind: "files", idempotencyKey });
   }
@@ -247,7 +247,7 @@ export class Client extends Core {
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
-  /** Discard the `held_change` of a document; what is live is kept. */
+  /** Discard a document's `held_change`, a change that is not live yet; the live version is kept. */
   discardDocumentChange(bot_id: number | string, document_id: number | string, idempotencyKey?: string): Promise<types.DocumentDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/discard`, { idempotencyKey });
   }
@@ -295,7 +295,7 @@ export class Client extends Core {
   getWebUrls(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.WebUrlsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { query });
   }
-  /** Train the bot on a web page, optionally with the pages it links to, or on a sitemap. */
+  /** Train the bot on a web page, optionally with the pages it links to, or on the pages of a sitemap. */
   addWebUrl(bot_id: number | string, body: types.WebUrlInput, idempotencyKey?: string): Promise<types.WebUrlDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { body, idempotencyKey });
   }
@@ -303,35 +303,35 @@ export class Client extends Core {
   deleteWebUrl(bot_id: number | string, web_url_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`);
   }
-  /** Change the fields that the body contains; a new URL or depth starts a crawl at once. */
+  /** Change a website that the bot is trained on; fields left out keep their value. */
   updateWebUrl(bot_id: number | string, web_url_id: number | string, body: types.WebUrlInput): Promise<types.WebUrlDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`, { body });
   }
-  /** Set whether a document takes precedence, and the period in which its text is used. */
+  /** Set whether a document takes precedence, and the period in which the bot uses the document. */
   setImportantDocument(bot_id: number | string, document_id: number | string, body: types.ImportantDocumentDto): Promise<types.DocumentDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/important`, { body });
   }
-  /** List the questions that the bot must answer correctly, newest first. */
+  /** List the bot's golden questions, which it must answer correctly, newest first. */
   getGoldenQuestions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-questions`, { query });
   }
-  /** Add a question with what its answer must contain or cite. */
+  /** Add a golden question, with what the bot's answer must contain or cite. */
   createGoldenQuestion(bot_id: number | string, body: types.GoldenQuestionInput, idempotencyKey?: string): Promise<types.GoldenQuestionDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-questions`, { body, idempotencyKey });
   }
-  /** Delete a question; existing runs keep their results. */
+  /** Delete a golden question; existing golden runs keep their results. */
   deleteGoldenQuestion(bot_id: number | string, golden_question_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`);
   }
-  /** Change a question or what its answer must contain or cite; fields left out are kept. */
+  /** Change a golden question or what the bot's answer must contain or cite; fields left out keep their value. */
   updateGoldenQuestion(bot_id: number | string, golden_question_id: number | string, body: types.GoldenQuestionInput): Promise<types.GoldenQuestionDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`, { body });
   }
-  /** List the bot's golden runs with the questions that broke or improved, newest first. */
+  /** List the bot's golden runs (tests with its golden questions), newest first, each with the questions that fail now and passed before (`broke`) and the reverse (`better`). */
   getGoldenRuns(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenRunsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { query });
   }
-  /** Ask the bot all of its golden questions, as it is now or with a change to test. */
+  /** Start a golden run: ask the bot all of its golden questions, as it is now or with a change to test. */
   startGoldenRun(bot_id: number | string, body: types.GoldenRunRequest, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { body, idempotencyKey });
   }
@@ -339,43 +339,43 @@ export class Client extends Core {
   getGoldenRun(bot_id: number | string, run_id: number | string): Promise<types.GoldenRunDetail> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}`);
   }
-  /** Publish the instructions or documents that the run holds back, even if answers get worse. */
+  /** Publish the change that the golden run holds back, even if answers get worse: new instructions, or new, changed or deleted documents. */
   publishHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/publish`, { idempotencyKey });
   }
-  /** Discard the document changes that the run tests or holds back. */
+  /** Discard the document changes that the golden run tests or holds back. */
   discardHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/discard`, { idempotencyKey });
   }
-  /** Remove the model and its key; does nothing if none is connected. */
+  /** Remove the language model or, with `purpose=embeddings`, the encoder, and its API key; does nothing if none is connected. */
   removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });
   }
-  /** List the models and encoders that your company has connected, newest first. */
+  /** List the language models and encoders that your company has connected, newest first. */
   getLanguageModels(query?: { cursor?: string; limit?: number; }): Promise<types.LanguageModelsResponse> {
     return this.call("GET", `/ai/model`, { query });
   }
-  /** Set the default model for all of your bots or, with `bot_id`, one bot's own model. */
+  /** Set the language model for all of your bots or, with `bot_id`, for one bot; with `purpose=embeddings`, set the encoder, with which the search of all bots finds passages. */
   setLanguageModel(body: types.LanguageModelInput, query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<types.LanguageModelDto> {
     return this.call("PUT", `/ai/model`, { query, body });
   }
-  /** Test the stored model: it translates one word; an encoder encodes two. */
+  /** Test the connected language model, which translates one word, or with `purpose=embeddings` the encoder, which encodes two words. */
   testLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }, idempotencyKey?: string): Promise<types.LanguageModelTest> {
     return this.call("POST", `/ai/model/test`, { query, idempotencyKey });
   }
-  /** Get the fields that the bot asks a customer for. */
+  /** Get the customer-info fields: what the bot asks a customer for, in this order. */
   getCustomerInfoField(bot_id: number | string): Promise<types.CustomerInfoFields> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`);
   }
-  /** Replace the fields that the bot asks a customer for. */
+  /** Replace the customer-info fields: what the bot asks a customer for. */
   updateCustomerInfoField(bot_id: number | string, body: types.CustomerInfoFieldsInput): Promise<types.CustomerInfoFields> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`, { body });
   }
-  /** Get the bot's procedures: what it does step by step. */
+  /** Get the bot's procedures: what the bot does step by step when customers want something. */
   getProcedures(bot_id: number | string): Promise<types.Procedures> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/procedures`);
   }
-  /** Replace the bot's procedures: what it does step by step when customers want something. */
+  /** Replace the bot's procedures: what the bot does step by step when customers want something. */
   updateProcedures(bot_id: number | string, body: types.ProceduresInput): Promise<types.Procedures> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
@@ -387,27 +387,27 @@ export class Client extends Core {
   updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessagesInput): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
-  /** Replace the banner above the chat: the picture, its link, alternative text and period. */
+  /** Upload a picture and replace the banner above the chat: the picture, its link, its alternative text and the period in which it is shown. */
   uploadBanner(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.BannerUploadResponseDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/upload-banner-image`, { body, kind: "files", idempotencyKey });
   }
-  /** Remove the banner with its link, text and period; does nothing if the bot has none. */
+  /** Remove the bot's banner with its link, text and period; does nothing if the bot has no banner. */
   deleteBotBanner(bot_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Get the banner above the chat and its period; `url` is null if the bot has none. */
+  /** Get the bot's banner and the period in which it is shown; `url` is null if the bot has no banner. */
   getBanner(bot_id: number | string): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Change the banner's link, alternative text or period; the picture is kept. */
+  /** Change the link or alternative text of the bot's banner, or the period in which it is shown (`valid_from` to `valid_to`). */
   updateBotBanner(bot_id: number | string, body: types.BotBannerInput): Promise<types.BotBannerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/banner`, { body });
   }
-  /** Get the banner that the key's bot shows now; `url` is null if there is none. */
+  /** Get the banner that the key's bot shows now; `url` is null if it shows none. */
   getBannerByApiKey(query?: { bot_id?: number; }): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/banner`, { query });
   }
-  /** Get the configuration of a widget, with its texts in one language. */
+  /** Get the configuration of a bot's widget, with the widget's texts in one language. */
   getBotConfig(query?: { bot_id?: number; language?: string; }): Promise<types.BotConfigDto> {
     return this.call("GET", `/ai/bot/config`, { query });
   }
@@ -427,7 +427,7 @@ export class Client extends Core {
   getBot(bot_id: number | string): Promise<types.BotDto> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Change the fields of a bot that the body contains; all others are kept. */
+  /** Change a bot; fields left out keep their value. */
   updateBot(bot_id: number | string, body: types.BotInput): Promise<types.BotDto> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/update-bot`, { body });
   }
@@ -439,7 +439,7 @@ export class Client extends Core {
   replaceBotIdentitySecret(bot_id: number | string, idempotencyKey?: string): Promise<types.BotIdentitySecret> {
     return this.call("POST", `/ai/bot/${encodeURIComponent(bot_id)}/identity-secret`, { idempotencyKey });
   }
-  /** Get the questions that the widget suggests: those that you wrote, in their order. */
+  /** Get the questions that the widget suggests to customers: the questions that you wrote, in your order. */
   getBotSampleQuestions(bot_id: number | string, query?: { language?: string; }): Promise<types.SampleQuestionsResponse> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { query });
   }
@@ -447,11 +447,11 @@ export class Client extends Core {
   updateBotSampleQuestions(bot_id: number | string, body: types.SampleQuestions): Promise<types.SampleQuestionsResponse> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { body });
   }
-  /** Get the languages that you have set, or else those of your enabled bots. */
+  /** Get your company's languages: the languages that you have set or, if you have set none, those that your enabled bots speak. */
   getLanguages(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages`);
   }
-  /** Set your languages and the default one; new bots get them. */
+  /** Set your company's languages and its default language; new bots get them. */
   updateLanguages(body: types.BotLanguageConfigInput): Promise<types.BotLanguageConfigDto> {
     return this.call("PUT", `/identity/languages`, { body });
   }
@@ -459,11 +459,11 @@ export class Client extends Core {
   getLanguagesByApiKey(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages/by-api-key`);
   }
-  /** Get the functions that the bot may call, with only the names of their secret headers. */
+  /** Get the functions that the bot may call; of their secret headers, only the names are returned. */
   getFunctionCallingConfig(bot_id: number | string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}`);
   }
-  /** Replace the configuration: functions left out are removed; tools of MCP servers stay. */
+  /** Replace the functions that the bot may call: functions left out are removed; tools of MCP servers stay. */
   setFunctionCallingConfig(bot_id: number | string, body: types.FunctionCallingConfigInput, idempotencyKey?: string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
@@ -471,27 +471,27 @@ export class Client extends Core {
   getMCPServers(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.McpServersResponse> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { query });
   }
-  /** Connect a server and list its tools; the bot may call only those in `allowed`. */
+  /** Connect an MCP server to the bot and list the server's tools; the bot may call only the tools in `allowed`. */
   connectMCPServer(bot_id: number | string, body: types.McpServerRequest, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { body, idempotencyKey });
   }
-  /** Remove a server, its token and the functions of its tools; the log of calls is kept. */
+  /** Remove an MCP server, its token and the functions of its tools; the log of calls is kept. */
   removeMCPServer(bot_id: number | string, mcp_server_id: number | string): Promise<void> {
     return this.call("DELETE", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`);
   }
-  /** Change a server, switch it off, or choose which tools the bot may call. */
+  /** Change an MCP server, switch it off, or choose which of its tools the bot may call. */
   updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerChange): Promise<types.McpServerDto> {
     return this.call("PUT", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`, { body });
   }
-  /** Ask the server for its tools again, and store the list. */
+  /** Ask an MCP server for its tools again, and store the list. */
   refreshMCPServer(bot_id: number | string, mcp_server_id: number | string, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}/refresh`, { idempotencyKey });
   }
-  /** List the calls that the bot requested, with arguments, result and error, newest first. */
+  /** List the function calls that the bot requested, with arguments, result and error, newest first. */
   getFunctionCallingEvents(bot_id: number | string, query?: { cursor?: string; limit?: number; function?: string; status?: "waiting" | "running" | "succeeded" | "failed" | "refused" | "rejected"; chat_id?: string; }): Promise<types.FunctionCallingEventsResponse> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/events`, { query });
   }
-  /** Approve or reject a call that waits for an agent; the first decision counts. */
+  /** Approve or reject a function call that waits for an agent; the first decision counts. */
   decideFunctionCall(bot_id: number | string, call_id: number | string, body: types.FunctionCallDecision, idempotencyKey?: string): Promise<types.FunctionCallingEventDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/events/${encodeURIComponent(call_id)}/decision`, { body, idempotencyKey });
   }
@@ -503,11 +503,11 @@ export class Client extends Core {
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Replay a day: have the bot answer that day's questions again, to compare its replies. */
+  /** Start a replay: have the bot answer the customers' questions of one day again, to compare its answers then and now. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
-  /** Get a replay with its progress and its counts; *Get Replayed Replies* has the replies. */
+  /** Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has the replies. */
   getReplay(bot_id: number | string, replay_id: number | string): Promise<types.ReplayDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}`);
   }
@@ -527,7 +527,7 @@ export class Client extends Core {
   getUnansweredQuestionChats(bot_id: number | string, question_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.AskedQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/chats`, { query });
   }
-  /** Store the right answer as a question-answer source of the bot. */
+  /** Answer an unanswered question yourself: your answer is stored as a question-answer source of the bot. */
   answerUnansweredQuestion(bot_id: number | string, question_id: number | string, body: types.AddAnswerRequest, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/answer`, { body, idempotencyKey });
   }
@@ -535,19 +535,19 @@ export class Client extends Core {
   askUnansweredQuestionAgain(bot_id: number | string, question_id: number | string, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/ask`, { idempotencyKey });
   }
-  /** Try a bot: open a preview conversation with these messages and generate the reply. */
+  /** Try a bot: open a test conversation (preview) with your messages and generate the bot's reply. */
   startPreview(bot_id: number | string, body: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/generate-chat`, { body, idempotencyKey });
   }
-  /** Generate the bot's next reply: to new `messages` in a preview, or without `messages` to the last message of the customer. */
+  /** Generate the bot's next reply in a conversation. */
   continuePreview(chat_id: number | string, body?: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/generate`, { body, idempotencyKey });
   }
-  /** Assign a conversation to an agent, the queue or the bot. */
+  /** Assign a conversation to an agent, the queue or the bot, as `assign_type` says; `user_id` names the agent. */
   assignChat(chat_id: number | string, body: types.ChatAssignDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/assign`, { body, idempotencyKey });
   }
-  /** Return a conversation to the bot, or to the queue if the bot is disabled or has `agent_reply`. */
+  /** Return a conversation to the bot, or to the queue if the bot is disabled or its `agent_reply` is true (people answer instead of the bot). */
   chatUnassign(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/unassign`, { idempotencyKey });
   }
@@ -567,7 +567,7 @@ export class Client extends Core {
   downloadChatTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps. */
+  /** List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps, oldest first. */
   getChatSteps(chat_id: number | string): Promise<types.ChatSteps> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/steps`);
   }
@@ -579,19 +579,19 @@ export class Client extends Core {
   editMessage(chat_id: number | string, message_id: number | string, body: types.MessageEdit): Promise<types.Message> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`, { body });
   }
-  /** Explain a bot's message: passages with scores, threshold, instructions, engine, credits. */
+  /** Explain how a bot's message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits. */
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
-  /** Replay a reply: have the bot answer the same question with its present documents, instructions, settings and engine. */
+  /** Replay a reply: have the bot answer the customer's question again, with its present documents, instructions, settings and language model. */
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
-  /** List all conversations of a customer, newest first, without previews. */
+  /** List all conversations of a customer, newest first, without test conversations (previews). */
   getCustomerHistory(customer_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/chat/history/customer/${encodeURIComponent(customer_id)}`, { query });
   }
-  /** List all conversations of a bot, newest first, without previews. */
+  /** List all conversations of a bot, newest first, without test conversations (previews). */
   getBotHistory(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/chat-history`, { query });
   }
@@ -611,11 +611,11 @@ export class Client extends Core {
   exportCustomer(customer_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/customers/${encodeURIComponent(customer_id)}/export`);
   }
-  /** Erase a customer permanently, with conversations, files, events and your exports. */
+  /** Erase a customer permanently, with conversations, files and events; your company's exported reports are deleted too. */
   eraseCustomer(customer_id: number | string, idempotencyKey?: string): Promise<types.CustomerErasure> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/erasure`, { idempotencyKey });
   }
-  /** Get the progress of an erasure. */
+  /** Get the progress of a customer's erasure. */
   getCustomerErasure(erasure_id: number | string): Promise<types.CustomerErasure> {
     return this.call("GET", `/ai/customers/erasures/${encodeURIComponent(erasure_id)}`);
   }
@@ -623,11 +623,11 @@ export class Client extends Core {
   mergeCustomers(customer_id: number | string, merged_id: number | string, idempotencyKey?: string): Promise<types.CustomerDto> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
-  /** List your conversations, by newest activity, longest wait or priority. */
+  /** List your conversations, sorted by newest activity, longest wait or priority. */
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
-  /** Count the conversations in each view of your inbox, without previews. */
+  /** Count the conversations in each built-in view of your inbox, without test conversations (previews). */
   getChatCounts(): Promise<types.ChatCounts> {
     return this.call("GET", `/ai/chats/counts`);
   }
@@ -635,7 +635,7 @@ export class Client extends Core {
   getDeskChat(chat_id: number | string): Promise<types.Conversation> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}`);
   }
-  /** End a conversation: for the customer with an API key, as an agent with an access token. */
+  /** End a conversation: as an agent with an access token, or on the customer's behalf with an API key. */
   endChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/end`, { idempotencyKey });
   }
@@ -687,7 +687,7 @@ export class Client extends Core {
   deletePushSubscription(subscription_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/push-subscriptions/${encodeURIComponent(subscription_id)}`);
   }
-  /** List your saved views of the inbox and those that colleagues share, sorted by name. */
+  /** List your saved views of the inbox and the views that colleagues share, sorted by name. */
   getInboxViews(): Promise<types.DeskViews> {
     return this.call("GET", `/ai/chat/views`);
   }
@@ -695,11 +695,11 @@ export class Client extends Core {
   saveInboxView(body: types.DeskViewInput, idempotencyKey?: string): Promise<types.DeskView> {
     return this.call("POST", `/ai/chat/views`, { body, idempotencyKey });
   }
-  /** Delete one of your views; owners and admins can also delete a colleague's shared view. */
+  /** Delete one of your saved views of the inbox; owners and admins can also delete a colleague's shared view. */
   deleteInboxView(view_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/views/${encodeURIComponent(view_id)}`);
   }
-  /** List your own and the shared saved replies, sorted by shortcut; with `q`, first those whose shortcut begins with it. */
+  /** List your own and the shared saved replies, sorted by shortcut; with `q`, replies whose shortcut begins with it come first. */
   getSavedReplies(query?: { cursor?: string; limit?: number; is_shared?: boolean; q?: string; }): Promise<types.SavedRepliesResponse> {
     return this.call("GET", `/ai/chat/saved-replies`, { query });
   }
@@ -707,11 +707,11 @@ export class Client extends Core {
   createSavedReply(body: types.SavedReplyInput, idempotencyKey?: string): Promise<types.SavedReplyDto> {
     return this.call("POST", `/ai/chat/saved-replies`, { body, idempotencyKey });
   }
-  /** Delete one of your own saved replies or, as an owner or an admin, a shared one; otherwise 403 for a shared one, and 404 for a colleague's own. */
+  /** Delete one of your own saved replies or, as an owner or an admin, a shared saved reply; otherwise 403 for a shared reply, and 404 for a colleague's own reply. */
   deleteSavedReply(saved_reply_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`);
   }
-  /** Change one of your own saved replies or, as an owner or an admin, a shared one. */
+  /** Change one of your own saved replies or, as an owner or an admin, a shared saved reply. */
   updateSavedReply(saved_reply_id: number | string, body: types.SavedReplyInput): Promise<types.SavedReplyDto> {
     return this.call("PUT", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`, { body });
   }
@@ -719,7 +719,7 @@ export class Client extends Core {
   renderSavedReply(chat_id: number | string, saved_reply_id: number | string, query?: { language?: string; }): Promise<types.RenderedReply> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/saved-replies/${encodeURIComponent(saved_reply_id)}`, { query });
   }
-  /** Start a run that summarizes your company's conversations, or those that the body selects. */
+  /** Start a run that summarizes your company's conversations, or only the conversations that match the filters in the body. */
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
@@ -739,7 +739,7 @@ export class Client extends Core {
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete a tag from your list, and in the background from all conversations; each triggers the webhook event `tags.updated`. */
+  /** Delete a tag from your list, and in the background from all conversations; each conversation triggers the webhook event `tags.updated`. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
@@ -763,11 +763,11 @@ export class Client extends Core {
   generateTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto`, { idempotencyKey });
   }
-  /** Get the tags that AI proposes for the conversation, best first; nothing is stored. */
+  /** Get the tags that AI proposes for a conversation, best first; nothing is stored. */
   suggestTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto-temp`, { idempotencyKey });
   }
-  /** Judge the customer's sentiment, and store it with the conversation and its messages. */
+  /** Judge the customer's sentiment in a conversation, and store it with the conversation and its messages. */
   analyzeSentiment(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatSentiment> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/sentiment`, { idempotencyKey });
   }
@@ -819,7 +819,7 @@ export class Client extends Core {
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
-  /** Send a message from your own assistant as the bot; `reply` is ignored. */
+  /** Send a message from your own assistant as the bot; the field `reply` is ignored. */
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
@@ -827,11 +827,11 @@ export class Client extends Core {
   generateReply(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/auto-response/${encodeURIComponent(chat_id)}`, { idempotencyKey });
   }
-  /** Report messages of the bot and agents as delivered to the customer. */
+  /** Report messages of the bot and of agents as delivered to the customer: all messages up to the given `message_id` or `seq` or, with `{}`, all messages. */
   reportDelivered(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/delivered`, { body, idempotencyKey });
   }
-  /** Report messages of the bot and agents as read by the customer. */
+  /** Report messages of the bot and of agents as read by the customer: all messages up to the given `message_id` or `seq` or, with `{}`, all messages. */
   reportRead(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/read`, { body, idempotencyKey });
   }
@@ -843,7 +843,7 @@ export class Client extends Core {
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** Email the transcript as a text attachment. */
+  /** Mail the transcript of a conversation to an email address, as a text attachment. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
@@ -863,7 +863,7 @@ export class Client extends Core {
   getChatMessagesWithCustomer(chat_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationHistory> {
     return this.call("GET", `/ai/client/chat/history-with-customer/${encodeURIComponent(chat_id)}`, { query });
   }
-  /** List the messages of the conversation with this code, oldest first, without internal notes. */
+  /** List the messages of the conversation with this `chat_code`, oldest first, without internal notes. */
   getChatMessagesByCode(chat_code: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/messages/${encodeURIComponent(chat_code)}`, { query });
   }
@@ -887,7 +887,7 @@ export class Client extends Core {
   suggestRepliesByApiKey(chat_id: number | string, body?: types.SuggestionRequest, idempotencyKey?: string): Promise<types.ReplySuggestions> {
     return this.call("POST", `/ai/client/chat/suggestions/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Translate a text; the model's tokens are charged. */
+  /** Translate a text with a language model, whose tokens are charged; 503 `engine_not_configured` without a language model. */
   translateText(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/client/translate`, { body, idempotencyKey });
   }
@@ -899,7 +899,7 @@ export class Client extends Core {
   summarizeText(body: types.SummarizeRequest, idempotencyKey?: string): Promise<types.SummarizeResponse> {
     return this.call("POST", `/client/summarize`, { body, idempotencyKey });
   }
-  /** Get the platform's messages to customers: its texts in every language, and your own. */
+  /** Get the platform's messages to customers: the platform's texts in every language, and your own texts. */
   getPlatformWords(client_id: number | string): Promise<types.PlatformWords> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/words`);
   }
@@ -927,27 +927,27 @@ export class Client extends Core {
   createMessage(conversation_id: number | string, body: types.MessageRequest, idempotencyKey?: string): Promise<types.MessageEntity> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/messages`, { body, idempotencyKey });
   }
-  /** End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended. */
+  /** End a conversation; its `ended_by` becomes `api`. */
   endConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("PUT", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/end`);
   }
-  /** Get the newest summary; 404 if the conversation has none yet. */
+  /** Get the newest summary of a conversation; 404 if it has no summary yet. */
   getConversationSummary(conversation_id: number | string): Promise<types.ChatSummary> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`);
   }
-  /** Get the summary. */
+  /** Get a conversation's summary. */
   createConversationSummary(conversation_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`, { idempotencyKey });
   }
-  /** List the tags that AI has added, without those of people. */
+  /** List the tags that AI has added to a conversation; tags that people added are left out. */
   getConversationAiTags(conversation_id: number | string): Promise<types.Tags> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`);
   }
-  /** Have AI add the tags that it is sure of; returns all tags that AI has added. */
+  /** Let AI add the tags that it is confident of; returns all tags that AI has added to the conversation. */
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
-  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
+  /** List the messages of the bot's conversations on the channel in the path, newest first, without internal notes. */
   getSocialnetMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -955,35 +955,35 @@ export class Client extends Core {
   sendSocialnetMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the accounts that can be connected with the stored token of a person. */
+  /** List the accounts (on socialnet: pages) at the provider that you can connect to the bot. */
   listSocialnetPages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/pages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store a person's access token, with which accounts are then listed and connected. */
+  /** Store a person's access token for the channel in the path, with which you then list and connect accounts. */
   storeSocialnetToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Connect a page to the bot with a person's stored token; repeating it is safe. */
+  /** Connect the page with this `page_id` to the bot; repeating the request is safe. */
   connectSocialnetPage(client_id: number | string, bot_id: number | string, body: types.MessengerConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Begin a person's consent at the provider, or complete it with `code` and `state`. */
+  /** Begin the consent of a person to connect their accounts at the provider, or complete it with `code` and `state`. */
   connectSocialnet(client_id: number | string, bot_id: number | string, body: types.MessengerConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
+  /** Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account. */
   getSocialnetConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Disconnect a page: its token is deleted, and its events are ignored from now on. */
+  /** Disconnect a page from the bot: the page's token is deleted, and its events are ignored from now on. */
   disconnectSocialnetPage(client_id: number | string, bot_id: number | string, body?: types.MessengerConnectPageDto): Promise<types.ChannelConnection> {
     return this.call("PUT", `/socialnet/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`, { body });
   }
-  /** Reconnect a page that this bot had before, with a person's stored token. */
+  /** Reconnect a page that this bot had before, with the access token that your company has stored for this channel. */
   reconnectSocialnetPage(client_id: number | string, bot_id: number | string, body?: types.MessengerConnectPageDto): Promise<types.ChannelConnection> {
     return this.call("PUT", `/socialnet/${encodeURIComponent(client_id)}/reconnect_page/${encodeURIComponent(bot_id)}`, { body });
   }
-  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
+  /** List the messages of the bot's conversations on the channel in the path, newest first, without internal notes. */
   getPhotoappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -991,27 +991,27 @@ export class Client extends Core {
   sendPhotoappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the accounts that can be connected with the stored token of a person. */
+  /** List the accounts (on socialnet: pages) at the provider that you can connect to the bot. */
   listPhotoappAccounts(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/accounts/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store a person's access token, with which accounts are then listed and connected. */
+  /** Store a person's access token for the channel in the path, with which you then list and connect accounts. */
   storePhotoappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Connect an account to the bot with a person's stored token; repeating it is safe. */
+  /** Connect the account with this `page_id` to the bot; repeating the request is safe. */
   connectPhotoappPage(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Begin a person's consent at the provider, or complete it with `code` and `state`. */
+  /** Begin the consent of a person to connect their accounts at the provider, or complete it with `code` and `state`. */
   connectPhotoapp(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the connections of your bots that have or had an account here: one per bot. */
+  /** List the connections of your bots to photoapp accounts: the current or latest one of each bot. */
   listPhotoappConnections(client_id: number | string): Promise<Array<types.ChannelConnection>> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/connection`);
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
+  /** Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on. */
   disconnectPhotoapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/photoapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
@@ -1019,15 +1019,15 @@ export class Client extends Core {
   connectLocalapp(client_id: number | string, bot_id: number | string, body: types.LocalappOAConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
+  /** Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on. */
   disconnectLocalapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/localapp/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`);
   }
-  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
+  /** Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account. */
   getLocalappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
+  /** List the messages of the bot's conversations on the channel in the path, newest first, without internal notes. */
   getLocalappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1035,27 +1035,27 @@ export class Client extends Core {
   sendLocalappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Store a person's access token, with which accounts are then listed and connected. */
+  /** Store a person's access token for the channel in the path, with which you then list and connect accounts. */
   storeChatappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** List the accounts that can be connected with the stored token of a person. */
+  /** List the accounts (on socialnet: pages) at the provider that you can connect to the bot. */
   listChatappAccounts(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/accounts/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Connect a number with the code of the signup dialog, or with the stored token. */
+  /** Connect a phone number to the bot, with the code of the provider's sign-up dialog or with the access token that your company has stored for this channel. */
   connectChatapp(client_id: number | string, bot_id: number | string, body: types.ChatappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
+  /** Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on. */
   disconnectChatapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/chatapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
+  /** Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account. */
   getChatappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
+  /** List the messages of the bot's conversations on the channel in the path, newest first, without internal notes. */
   getChatappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1063,27 +1063,27 @@ export class Client extends Core {
   sendChatappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the templates of the business account that has the bot's number. */
+  /** List the message templates of the business account to which the bot's number belongs. */
   getChatappTemplates(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChatappTemplatesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Send an approved template to a customer, even after the reply window has closed. */
+  /** Send an approved message template to a customer, even after the reply window has closed. */
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Connect the account that a token is for. */
+  /** Connect an account to the bot with the account's token. */
   connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
+  /** Get the connection between the bot and its account on the channel in the path; its `status` is `disconnected` if the bot never had an account. */
   getTelegramConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored from now on. */
+  /** Disconnect the bot's account: the account's tokens are deleted, and its events are ignored from now on. */
   disconnectTelegram(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/telegram/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** List the messages of the bot's conversations on this channel, newest first, without internal notes. */
+  /** List the messages of the bot's conversations on the channel in the path, newest first, without internal notes. */
   getTelegramMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1095,7 +1095,7 @@ export class Client extends Core {
   getReportFilters(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.AdhocFilterOptions> {
     return this.call("GET", `/report/adhoc/filter-options`, { query });
   }
-  /** Get a row of figures for each group or, without groups, a row for each conversation; and the totals of all conversations. */
+  /** Get a report on a period's conversations: a row of figures for each group or, without `group_by`, a row for each conversation; and the totals of all these conversations. */
   searchReport(body: types.SearchAdhocReportParam, idempotencyKey?: string): Promise<types.AdhocReport> {
     return this.call("POST", `/report/adhoc/search`, { body, idempotencyKey });
   }
@@ -1103,7 +1103,7 @@ export class Client extends Core {
   exportReport(body: types.ExportAdhocReportParam, idempotencyKey?: string): Promise<Blob> {
     return this.call("POST", `/report/adhoc/export`, { body, idempotencyKey });
   }
-  /** Get a large export: a 202 with its progress until it is written, then a 200 with the file. */
+  /** Get a large export of a report: a 202 with the progress until the file is written, then a 200 with the file. */
   getReportExport(export_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/report/adhoc/export/${encodeURIComponent(export_id)}`, { query });
   }
@@ -1115,7 +1115,7 @@ export class Client extends Core {
   getBotOverview(bot_id: number | string, query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.ChatOverview> {
     return this.call("GET", `/report/chat-overview/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** List what needs attention now or soon, and what to do about it. */
+  /** List the warnings about your company: what needs attention now or soon, and what to do about it. */
   getWarnings(): Promise<types.WarningDashboard> {
     return this.call("GET", `/report/warning-dashboard`);
   }
@@ -1123,7 +1123,7 @@ export class Client extends Core {
   muteWarning(body: types.MuteWarningDto): Promise<types.WarningDashboard> {
     return this.call("PUT", `/report/warning-dashboard/mute`, { body });
   }
-  /** Respond to a message of an MCP client; a notification gets a 202 without a body. */
+  /** Respond to a message of an MCP client (Model Context Protocol); a notification gets a 202 without a body. */
   callMcp(body: types.McpRequest, idempotencyKey?: string): Promise<types.McpResult | types.McpFault> {
     return this.call("POST", `/mcp`, { body, idempotencyKey });
   }
