@@ -54,7 +54,8 @@ _FOUND = f"""(SELECT row_to_json(shown) FROM (
     ) shown)"""
 # `QueueDetails` of a conversation in the queue, from its newest 40 messages. The latest of these
 # events says whether it came from an agent; it can have only if an agent once had it.
-_QUEUE_DETAILS = f"""(SELECT row_to_json(details) FROM (
+_QUEUE_DETAILS = f"""CASE WHEN {_CHAT}assign_type = 'queue' AND {_CHAT}status <> 'ended'
+    THEN (SELECT row_to_json(details) FROM (
         WITH recent AS (
             SELECT id, seq, sender_type, sender_name, is_note, text, content, translations,
                 in_reply_to_id, receipt->>'handoff_reason' AS reason
@@ -98,10 +99,12 @@ _QUEUE_DETAILS = f"""(SELECT row_to_json(details) FROM (
             FROM recent WHERE is_note AND sender_type = 'agent' ORDER BY seq DESC LIMIT 1
         ) AS note, CASE WHEN {_CHAT}assigned_at IS NOT NULL THEN (
             SELECT json_build_object('name', data->'by'->>'name', 'reason', data->>'reason') FROM (
-                SELECT type, data FROM webhooks_event WHERE conversation_id = {_CHAT}id AND type IN (
-                    'conversation.unassigned', 'conversation.handed_off',
-                    'conversation.assigned', 'conversation.reopened'
-                ) ORDER BY sequence DESC LIMIT 1
+                SELECT type, data FROM webhooks_event WHERE conversation_id = {_CHAT}id
+                    AND type IN (
+                        'conversation.unassigned', 'conversation.handed_off',
+                        'conversation.assigned', 'conversation.reopened'
+                    )
+                ORDER BY sequence DESC LIMIT 1
             ) latest WHERE type = 'conversation.unassigned' AND data->>'reason' IS NOT NULL
         ) END AS returned, (
             SELECT rating FROM chats_feedback WHERE message_id IS NULL AND conversation_id = (
@@ -110,7 +113,7 @@ _QUEUE_DETAILS = f"""(SELECT row_to_json(details) FROM (
                 ORDER BY earlier.id DESC LIMIT 1
             )
         ) AS previous_rating
-    ) details WHERE {_CHAT}assign_type = 'queue' AND {_CHAT}status <> 'ended')"""
+    ) details) END"""
 _CHAT_COLUMNS = _columns(
     Conversation,
     _CHAT,
