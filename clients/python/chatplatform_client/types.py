@@ -1929,6 +1929,7 @@ class Location(TypedDict):
     country: NotRequired[str | None]
     region: NotRequired[str | None]
     city: NotRequired[str | None]
+    timezone: NotRequired[str | None]
     latitude: NotRequired[float | None]
     longitude: NotRequired[float | None]
 
@@ -1937,6 +1938,7 @@ class LocationInput(TypedDict):
     country: NotRequired[str | None]
     region: NotRequired[str | None]
     city: NotRequired[str | None]
+    timezone: NotRequired[str | None]
     latitude: NotRequired[float | None]
     longitude: NotRequired[float | None]
 

@@ -412,9 +412,9 @@ export type LocalappMessage = { "msg_id"?: string | null; "msg_ids"?: Array<stri
 
 export type LocalappOAConnectDto = { "redirect_uri": string; "oa_id"?: string | null; };
 
-export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
+export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "timezone"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
-export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
+export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "timezone"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
 export type ManualChatFilesDto = { "files": Array<Blob>; "client_message_id"?: string | null; "text"?: string; "is_note"?: boolean; };
 
