@@ -453,6 +453,42 @@ def test_back_on_a_phone_leads_where_the_agent_was(screen, shop, ben):
     expect(screen).not_to_have_url(re.compile("#"))
 
 
+def test_nobody_writes_in_a_chat_that_is_not_loaded(screen, shop, ben, problems):
+    first, second = write_in(shop, "Zoe"), write_in(shop, "Yan")
+    enter(screen, ben)
+    screen.route(f"**/ai/chat/{second}/history*", lambda route: route.abort())
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    composer = screen.locator("#composer")
+    composer.fill("Dear Zoe")
+    row(screen, "Yan").click()
+    expect(log(screen)).to_contain_text("Loading…")
+    expect(composer).not_to_be_editable()
+    expect(screen.get_by_label("Attach files")).to_be_disabled()
+    assert violations(screen) == []
+    row(screen, "Zoe").click()
+    expect(composer).to_have_value("Dear Zoe")
+    expect(composer).to_be_editable()
+    screen.unroute(f"**/ai/chat/{second}/history*")
+    row(screen, "Yan").click()
+    expect(composer).to_be_editable()
+    assert first != second
+    problems.clear()
+
+
+def test_a_mixed_selection_says_what_it_leaves_out(screen, shop, ann, ben):
+    write_in(shop, "Zoe")
+    given(ann, ann, write_in(shop, "Yan"))
+    enter(screen, ben)
+    show(screen, "All")
+    screen.get_by_label("Select Zoe").check()
+    left_out = screen.locator(".bulk .left-out")
+    expect(left_out).to_have_count(0)
+    screen.get_by_label("Select Yan").check()
+    expect(left_out).to_contain_text("1 is with a teammate")
+    assert violations(screen) == []
+
+
 def test_a_lost_network_is_noticed_at_once(screen, shop, ben, problems):
     write_in(shop, "Zoe")
     enter(screen, ben)

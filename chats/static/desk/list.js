@@ -106,10 +106,12 @@ function Bulk({ state }) {
   const ids = Object.keys(state.selected).filter((id) => state.selected[id]);
   if (!ids.length) return null;
   const own = ids.filter((id) => state.chats[id] && !isOfOther(state, state.chats[id]));
+  const ofOthers = ids.filter((id) => state.chats[id] && isOfOther(state, state.chats[id])).length;
   const ask = (kind, chosen = ids) => () => dispatch({ type: "dialog", dialog: { kind, ids: chosen } });
   return html`
     <div class="bulk" role="group" aria-label=${tn("{count} selected", "{count} selected", ids.length)}>
       <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
+      ${ofOthers > 0 && html`<span class="left-out">${tn("{count} is with a teammate: you can set its priority and tags, but not assign, snooze or end it.", "{count} are with teammates: you can set their priority and tags, but not assign, snooze or end them.", ofOthers)}</span>`}
       ${own.length > 0 && html`<button type="button" onClick=${ask("assign", own)}>${t("Assign…")}</button>`}
       <button type="button" onClick=${ask("priority")}>${t("Priority")}</button>
       <button type="button" onClick=${ask("tags")}>${t("Tags")}</button>

@@ -173,6 +173,13 @@ function shownChats(state) {
   return Object.fromEntries(entries.filter(([id]) => id in state.threads || id === state.openId));
 }
 
+/** Whether an agent can read a chat, or will in a moment: whoever types at once after opening it loses no letter. */
+export function isReadable({ threads, connection }, id) {
+  const thread = threads[id];
+  if (!thread) return false;
+  return !thread.isLoading || thread.messages.length > 0 || !["offline", "signed_out"].includes(connection);
+}
+
 function opened(state, { id }) {
   const chat = state.chats[id];
   const thread = state.threads[id];

@@ -308,6 +308,9 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} selected": [
 "Đã chọn {count}"
 ],
+"{count} is with a teammate: you can set its priority and tags, but not assign, snooze or end it.": [
+"{count} cuộc do đồng nghiệp phụ trách: bạn đặt được mức ưu tiên và thẻ, nhưng không giao, tạm hoãn hay kết thúc được."
+],
 "Clear": "Bỏ chọn",
 "waiting {time}, past the target": "chờ {time}, quá mục tiêu",
 "waiting {time}": "chờ {time}",
@@ -338,6 +341,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{name} was assigned to you": "{name} đã được giao cho bạn",
 "Update on {name}": "Tin mới về {name}",
 "Customer": "Khách hàng",
+"The conversation with {name} stays open because your message wasn't sent: {reason}": "Cuộc trò chuyện với {name} vẫn mở vì tin nhắn của bạn chưa được gửi: {reason}",
 "Your message to {name} wasn't sent: {reason}": "Tin nhắn của bạn gửi {name} chưa được gửi: {reason}",
 "Select a conversation.": "Hãy chọn một cuộc trò chuyện trong danh sách.",
 "Sign in": "Đăng nhập",
