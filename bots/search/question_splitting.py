@@ -40,6 +40,9 @@ _OPENER = re.compile(
 # Matches phrases in which a word such as "there" refers to nothing: "Is there a pool?".
 _THERE_IS = re.compile(rf"\b{language_data.pattern('questions', 'there_is')}\b", re.IGNORECASE)
 _MIN_WORDS = 3
+_INTERROGATIVE = re.compile(
+    rf"^\W*{language_data.pattern('questions', 'interrogatives')}\b", re.IGNORECASE
+)
 # Words that refer to something in an earlier question.
 _POINTING = frozenset(language_data.words("questions", "pointing"))
 # Words that name nothing by themselves.
@@ -106,6 +109,12 @@ def split(text: str) -> list[str]:
 def _conjoined(sentence: str) -> list[str]:
     parts = _AND.split(sentence)
     return parts if all(len(part.split()) >= _MIN_WORDS for part in parts) else [sentence]
+
+
+def is_complete(text: str) -> bool:
+    """Whether a text is a question that can be understood alone: not "any news?"."""
+    asks = any(mark in text for mark in QUESTION_MARKS) or bool(_INTERROGATIVE.match(text))
+    return asks and _is_topic(text) and len(_own_words(text)) > 1
 
 
 def may_follow_up(text: str) -> bool:

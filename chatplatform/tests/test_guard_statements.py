@@ -36,10 +36,13 @@ OPERATIONS = {
         "chats_customer": {"chats_customer_pkey"},
         "chats_message": {"chats_message_pkey"},
     }),
+    # What a customer in the queue wants: the newest messages, the latest move, and the conversation
+    # before.
     "inbox": (2, {
-        "chats_conversation": {"conversation_activity"},
+        "chats_conversation": {"conversation_activity", "conversation_of_customer"},
         "chats_customer": {"chats_customer_pkey"},
-        "chats_message": {"chats_message_pkey"},
+        "chats_message": {"chats_message_pkey", "message_seq"},
+        "webhooks_event": {"event_sequence_in_conversation"},
     }),
     "event feed": (3, {
         "webhooks_feedentry": {"feed_entry_position"},

@@ -20,7 +20,8 @@ class SenderType(models.TextChoices):
 
 # The decisions that leave a question unanswered.
 NO_ANSWER = ("below_gate", "nothing_to_quote", "no_answer", "model_refused")
-# Selects the replies that left a question unanswered.
+# Selects the replies that left a question unanswered and, if it got no reply because its customer
+# waits for an agent, the question itself.
 UNANSWERED = models.Q(receipt__decision__in=NO_ANSWER)
 
 
@@ -73,7 +74,8 @@ class Message(TenantModel):
     external_id = models.CharField(max_length=200, null=True)
     # All text in `content`, for search and for the bot.
     text = models.TextField(default="", blank=True)
-    # Explains a message by the bot or the platform: decision, engine, passages, tokens and more.
+    # Explains a message by the bot or the platform: decision, engine, passages, tokens and more. An
+    # unanswered question of a customer who waits for an agent has it itself.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
@@ -117,6 +119,11 @@ class Message(TenantModel):
 
     def __str__(self) -> str:
         return f"message {self.seq} of {self.conversation_id}"
+
+    @property
+    def question(self) -> "Message | None":
+        """The customer's message that an `UNANSWERED` message is about."""
+        return self if self.sender_type == SenderType.CUSTOMER else self.in_reply_to
 
 
 def text_content(text: str) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.form_fields import language_name
 from chatplatform.templatetags.dates import when
-from chats.models import Conversation, Feedback, Message
+from chats.models import Conversation, Feedback, Message, SenderType
 from chats.pages import names, search_excerpts, transcripts
 from chats.pages.bot_test import BotTestPages
 from chats.pages.list_filters import (
@@ -176,16 +176,20 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         }
 
     def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
-        """The page that explains a bot's message."""
+        """The page that explains a bot's message, or why a customer's question got no answer."""
         chat = self.row(request, chat_id)
         message = get_object_or_404(Message, conversation=chat, pk=message_id)
+        is_question = message.sender_type == SenderType.CUSTOMER
         return self.page(
-            request, "admin/chats/why.html", gettext("Why the bot said this"),
+            request, "admin/chats/why.html",
+            gettext("Why there was no answer") if is_question else gettext("Why the bot said this"),
             chat=chat,
             message=message,
             receipt=inbox.receipt(chat, message_id),
-            may_correct=message.in_reply_to_id and self.has_train_permission(request),
-            may_replay=message.in_reply_to_id
+            is_question=is_question,
+            may_correct=message.question and self.has_train_permission(request),
+            may_replay=not is_question
+            and message.in_reply_to_id
             and (message.receipt or {}).get("decision") in reply_replay.ENGINE_DECISIONS,
         )  # fmt: skip
 

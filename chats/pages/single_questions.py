@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
@@ -52,11 +52,12 @@ class SingleQuestionPages(TenantAdmin):
         the bot's test page, platform staff to the list."""
         if not self.has_train_permission(request):
             raise PermissionDenied
-        rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
+        rows = self._messages(request).filter(receipt__isnull=False)
         rows = rows.select_related("conversation__bot", "in_reply_to")
         message: Message = get_object_or_404(rows, pk=message_id)
-        bot, asked = message.conversation.bot, message.in_reply_to
-        assert asked, "the rows are replies"
+        bot, asked = message.conversation.bot, message.question
+        if asked is None:
+            raise Http404
 
         def act(data: dict[str, Any]) -> HttpResponse:
             document = written_answers.write(bot, data, asked=asked, by=viewer(request))

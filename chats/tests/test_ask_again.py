@@ -4,14 +4,18 @@ import uuid
 
 import pytest
 from django.db.models import F
+from django.urls import reverse
 
 from bots.language import intents, phrasebook
 from bots.models import Bot, Chunk
 from bots.testing import trained
+from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message, Notification
+from chats.services.insight import question_groups
 from chats.services.reply import pipeline
 from identity.models import ClientConfig
+from identity.testing import signed_in
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -170,6 +174,28 @@ def test_the_bot_goes_on_with_what_it_knows(talk, waiting):
         assert (turn["reply"], turn["status"], chat.assign_type) == (None, "handed_off", "queue")
     assert Message.objects.count() == before + 5, "nothing but the customer's own words"
     assert talk(KNOWN)[0]["status"] == "answered", "a great! silences nobody"
+
+
+def test_what_it_cannot_answer_is_noted_once_as_an_unanswered_question(ann, bot, talk, waiting):
+    path = f"/ai/{bot.pk}/unanswered-questions"
+    before = ann.get(path).json()["items"]
+    turn, _ = talk(UNKNOWN)
+    assert turn["reply"] is None
+    for text in ("any news?", "order 0987", KNOWN):
+        talk(text)
+    assert Job.objects.filter(name="chats.group_questions").count() == 1
+    for _ in range(2):
+        question_groups.group_next(bot.pk)
+    [noted] = [row for row in ann.get(path).json()["items"] if row not in before]
+    assert (noted["question"], noted["count"]) == (UNKNOWN, 1)
+    question = turn["message"]["id"]
+    browser = signed_in(ann.user)
+    listed = browser.get(reverse("admin:chats_unanswered")).content.decode()
+    assert listed.count(question) == 2, "why there was no answer, and the form for one"
+    why = browser.get(reverse("admin:chats_why", args=[waiting.pk, question]))
+    assert reverse("admin:chats_answer", args=[question]) in why.content.decode()
+    answer = browser.get(reverse("admin:chats_answer", args=[question]))
+    assert UNKNOWN in answer.content.decode()
 
 
 def test_the_setting_switches_it_off(talk, waiting):

@@ -140,8 +140,10 @@ def test_enter_sends_for_who_wants_it_and_the_chat_is_ended_or_snoozed(
     Conversation.objects.filter(pk=other).update(assign_type="agent", assignee=ann.user)
     send_and("Send and end", "Five")
     expect(log(screen).locator(".pending")).to_contain_text("not sent")
+    expect(screen.locator(".toast")).to_have_count(1)
+    expect(screen.locator(".toast.fault")).to_contain_text("stays open")
     screen.evaluate("dispatchEvent(new Event('pagehide'))")
-    expect(screen.locator(".toast.fault")).to_be_visible()
+    expect(screen.locator(".toast")).to_have_count(1)
     assert Conversation.objects.get(pk=other).status == "open"
     assert all("409" in problem for problem in problems)
     problems.clear()

@@ -295,8 +295,9 @@ def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
 
 
 def has_knowledge_gap(chat: Conversation, *, before_seq: int) -> bool:
-    """Whether the chat has an unanswered question before `before_seq`."""
-    rows = Message.objects.filter(UNANSWERED, conversation=chat)
+    """Whether the bot has told the chat's customer before `before_seq` that it has no answer."""
+    rows = Message.objects.filter(UNANSWERED, conversation=chat, in_reply_to__isnull=False)
+    rows = rows.exclude(sender_type=SenderType.CUSTOMER)
     return rows.filter(seq__gt=chat.read_from_seq, seq__lt=before_seq).exists()
 
 

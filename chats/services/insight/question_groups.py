@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
 from bots.language import embedding
@@ -22,6 +22,7 @@ from chats.models import (
     GroupStatus,
     Message,
     QuestionGroup,
+    SenderType,
 )
 from chats.services.core import enqueue_question_grouping
 
@@ -49,7 +50,7 @@ def group_next(bot_id: int) -> None:
     replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
     # One row more than a job groups shows whether another job is needed.
     rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_PER_JOB + 1]
-    questions = [row.in_reply_to for row in rows if row.in_reply_to]
+    questions = [row.question for row in rows if row.question]
     groups = _Groups.load(bot)
     vectors = [groups.vector_of(row.text) for row in questions[:QUESTIONS_PER_JOB]]
     with jobs.commit():
@@ -84,11 +85,20 @@ def clean_up() -> None:
 
 
 def _new_replies() -> QuerySet[Message]:
-    """Replies within the window whose questions were left unanswered and are not in a group yet."""
-    grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
-    rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
+    """Replies within the window whose questions were left unanswered and are not in a group yet,
+    and such questions without a reply."""
+    rows = _with_question(Message.objects.filter(UNANSWERED))
+    grouped = GroupedQuestion.objects.filter(message=OuterRef("question_id"))
+    rows = rows.filter(~Exists(grouped))
     since = datetime.now(UTC) - WINDOW
     return rows.filter(conversation__is_preview=False, created_at__gte=since)
+
+
+def _with_question(rows: QuerySet[Message]) -> QuerySet[Message]:
+    """The rows that have a `Message.question`, each annotated with its id, `question_id`."""
+    is_question = When(sender_type=SenderType.CUSTOMER, then=F("pk"))
+    rows = rows.annotate(question_id=Case(is_question, default=F("in_reply_to")))
+    return rows.filter(question_id__isnull=False)
 
 
 def _add(group: QuestionGroup, question: Message) -> None:
@@ -188,7 +198,8 @@ def questions_of(group: QuestionGroup) -> QuerySet[GroupedQuestion]:
 
 
 def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
-    """The replies among these messages that left a question unanswered, unordered; no previews.
+    """The replies among these messages that left a question unanswered, and such questions without
+    a reply, unordered; no previews.
 
     Annotations: `is_known` is whether the bot now has a written answer to exactly this question, or
     is learning an answer for its group. `answered_group` is the question's group if its status is
@@ -197,11 +208,13 @@ def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
     documents = Document.objects.filter(
         bot=OuterRef("conversation__bot"),
         source=DocumentSource.QUESTION_ANSWER,
-        title__iexact=OuterRef("in_reply_to__text"),
+        title__iexact=OuterRef("question_text"),
     )
-    grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
+    grouped = GroupedQuestion.objects.filter(message=OuterRef("question_id"))
     answered = grouped.filter(group__status=GroupStatus.ANSWERED)
-    replies = rows.filter(UNANSWERED, in_reply_to__isnull=False)
+    is_question = When(sender_type=SenderType.CUSTOMER, then=F("text"))
+    replies = _with_question(rows.filter(UNANSWERED))
+    replies = replies.annotate(question_text=Case(is_question, default=F("in_reply_to__text")))
     return replies.filter(conversation__is_preview=False).annotate(
         is_known=Exists(documents) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
         answered_group=Subquery(answered.values("group")),

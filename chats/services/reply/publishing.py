@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from bots.models import CallStatus, FunctionCall
+from bots.search import question_splitting
 from bots.services.function_call_approvals import ProposedCall
 from chatplatform import jobs
 from chatplatform.observing import metrics
@@ -44,6 +45,7 @@ from chats.services.reply.decide import (
     NoReply,
     Offers,
     ProcedureText,
+    Receipt,
 )
 from chats.services.reply.streams import ReplyStream
 
@@ -74,6 +76,8 @@ def publish_reply(
                 decision.receipt, credits=price, answers=answers, filled=tuple(names) or None
             )
             _store(chat, message, decision, reply, receipt.to_json())
+        elif not is_dropped:
+            _note_unanswered(chat, message, decision.receipt)
         billing.settle(message, price)
     waited = timezone.now() - message.created_at
     metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
@@ -165,6 +169,16 @@ def _store(
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:
             _note_waiting(chat, decision.call)
+
+
+def _note_unanswered(chat: LockedConversation, message: Message, receipt: Receipt) -> None:
+    """Keep a question that the bot left to the agents for whom its customer waits, for the list of
+    unanswered questions."""
+    is_gap = receipt.decision in NO_ANSWER and question_splitting.is_complete(message.text)
+    if is_gap and not chat.is_preview:
+        waiting = replace(receipt, while_waiting=True)
+        Message.objects.filter(pk=message.pk).update(receipt=waiting.to_json())
+        enqueue_question_grouping.enqueue_grouping(chat.bot)
 
 
 def _append(

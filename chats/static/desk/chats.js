@@ -182,7 +182,7 @@ export function reopen(id) {
 function depart(ids, text, request) {
   const act = (id) => attempt(async () => {
     if (await outbox.isDelivered(id)) keep(await request(id));
-    else toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
+    else if (!outbox.isRefused(id)) toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
   });
   const { openId } = read();
   const next = ids.includes(openId) ? neighbour(1, ids) : null;

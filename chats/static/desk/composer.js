@@ -14,7 +14,7 @@ import { OBSTACLES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { customerName, presence } from "./people.js";
 import { Emoji, Rewrite, SendMore } from "./popups.js";
-import { draftOf, filesOf, obstacle } from "./reducer.js";
+import { draftOf, filesOf, isReadable, obstacle } from "./reducer.js";
 import { dispatch, remember } from "./store.js";
 import { takesTemplates } from "./templates.js";
 import { languageName } from "./times.js";
@@ -80,6 +80,11 @@ export class Composer extends Component {
 
   get isBegun() {
     return Boolean(this.draft.text || this.files.length);
+  }
+
+  /** Nobody writes into a chat that they cannot read yet; what is typed stays. */
+  get isUsable() {
+    return isReadable(this.props.state, this.props.chat.id);
   }
 
   change(draft) {
@@ -174,7 +179,7 @@ export class Composer extends Component {
     const { chat, state } = this.props;
     const text = this.draft.text.trim();
     const { files } = this;
-    if ((!text && !files.length) || excess(text) || state.me.role === "viewer") return false;
+    if ((!text && !files.length) || excess(text) || state.me.role === "viewer" || !this.isUsable) return false;
     if (!this.isNote && obstacle(state, chat)) {
       this.setState({ fault: t("Your reply wasn't sent. To keep it for your team, select “Note” first.") });
       return false;
@@ -232,6 +237,7 @@ export class Composer extends Component {
   };
 
   add(list) {
+    if (!this.isUsable) return;
     this.attach([...this.files, ...list].slice(0, document.documentElement.dataset.maxFiles));
     this.setState({ isOver: false });
   }
@@ -256,7 +262,7 @@ export class Composer extends Component {
   render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing, isRewriting, fault }) {
     const hindrance = obstacle(state, chat);
     if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
-    const { isNote, files } = this;
+    const { isNote, files, isUsable } = this;
     const { text } = this.draft;
     const isReady = (text.trim() || files.length) && !excess(text);
     const untranslated = modelFor(state, chat).missedBy;
@@ -276,8 +282,8 @@ export class Composer extends Component {
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
         ${missing?.length > 0 && html`<p class="quiet">${t("No value for: {names}", { names: missing.join(", ") })}</p>`}
         <textarea id="composer" ref=${this.field} rows="2" dir="auto" value=${text}
-          aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })}
-          placeholder=${isOver ? t("Drop files to attach them") : hint}
+          aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })} readonly=${!isUsable}
+          placeholder=${isUsable ? (isOver ? t("Drop files to attach them") : hint) : t("Loading…")}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
         <${TooLong} text=${text} />
         ${!isNote && text.trim() && isForeign(chat) && untranslated && html`<div role="status" data-untranslated><p class="quiet">${t("Your reply won't be translated. The customer speaks {language}.", { language: languageName(chat.language) })}</p><${NoModel} role=${untranslated} /></div>`}
@@ -286,7 +292,7 @@ export class Composer extends Component {
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
         ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.attach(files.filter((one) => one !== file))} />`}
-        <div class="tools">
+        <fieldset disabled=${!isUsable}><div class="tools">
           <label class="button"><${Icon} name="clip" /><span class="hidden">${t("Attach files")}</span>
             <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>
           <${Emoji} onChoose=${this.insert} />
@@ -300,7 +306,7 @@ export class Composer extends Component {
             </button>
             ${!isNote && html`<${SendMore} isDisabled=${!isReady} onChoose=${this.sendAnd} />`}
           </div>
-        </div>
+        </div></fieldset>
       </section>
     `;
   }

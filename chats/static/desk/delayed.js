@@ -25,18 +25,37 @@ export function later(act) {
 }
 
 let latest = null;
+const leaving = new Map(); // by chat: what keeps it in the list
 
 /** Removes chats from the list, shows a message, and acts in five seconds. */
 export function leave(ids, text, act) {
   dispatch({ type: "leaving", ids, isLeaving: true });
-  const stay = (stayed) => dispatch({ type: "leaving", ids: stayed, isLeaving: false });
-  const task = later(() => ids.forEach((id) => act(id).finally(() => stay([id]))));
-  const undo = () => task.undo() && stay(ids);
+  const left = new Set(ids);
+  const stay = (id) => {
+    leaving.delete(id);
+    dispatch({ type: "leaving", ids: [id], isLeaving: false });
+  };
+  const task = later(() => left.forEach((id) => {
+    leaving.delete(id);
+    act(id).finally(() => stay(id));
+  }));
+  const undo = () => task.undo() && left.forEach(stay);
   const unsay = toast(text, { undo });
+  const keep = (id) => {
+    left.delete(id);
+    stay(id);
+    if (!left.size && task.undo()) unsay();
+  };
+  ids.forEach((id) => leaving.set(id, keep));
   latest = () => {
     unsay();
     undo();
   };
+}
+
+/** Keeps a chat in the list that was about to leave it, and does not act on it. */
+export function keepInList(id) {
+  leaving.get(id)?.(id);
 }
 
 /** Shows a message about what was just done; for ten seconds, `undo` reverses it. */

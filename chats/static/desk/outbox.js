@@ -3,7 +3,7 @@
 import { t } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { show } from "./attention.js";
-import { UNDO_MS, later } from "./delayed.js";
+import { UNDO_MS, keepInList, later } from "./delayed.js";
 import { customerName } from "./people.js";
 import { draftOf, filesOf, isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe, toast } from "./store.js";
@@ -165,12 +165,18 @@ async function deliver(id) {
   }
 }
 
-/** Says that a message was refused; the agent may be in another chat by now. */
+/** Whether a message in a chat was refused, which the agent was told. */
+export const isRefused = (chatId) => read().outbox.some((item) => item.chatId === chatId && item.state === "failed");
+
+/** Says that a message was refused; the agent may be in another chat by now. A chat that was to end stays open. */
 function tellRefused(chatId, reason) {
-  const { chats, openId, pane } = read();
+  const { chats, openId, pane, leaving } = read();
+  const isKept = leaving[chatId];
+  keepInList(chatId);
   const name = chats[chatId] ? customerName(chats[chatId]) : t("Customer");
   const open = openId === chatId && pane !== "list" ? undefined : () => show(chatId);
-  toast(t("Your message to {name} wasn't sent: {reason}", { name, reason }), { isFault: true, open, seconds: 10 });
+  const text = isKept ? t("The conversation with {name} stays open because your message wasn't sent: {reason}", { name, reason }) : t("Your message to {name} wasn't sent: {reason}", { name, reason });
+  toast(text, { isFault: true, open, seconds: 10 });
 }
 
 /** Settles after the given time, if any, or when the connection is back. */

@@ -53,9 +53,9 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Undo": "Rückgängig",
 "not sent": "nicht gesendet",
 "You": "Sie",
+"File": "Datei",
 "Edit": "Bearbeiten",
 "This message was deleted.": "Diese Nachricht wurde gelöscht.",
-"File": "Datei",
 "This conversation": "Diese Unterhaltung",
 "Change": "Ändern",
 "Started": "Begonnen",
@@ -312,6 +312,10 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} ausgewählt",
 "{count} ausgewählt"
 ],
+"{count} is with a teammate: you can set its priority and tags, but not assign, snooze or end it.": [
+"{count} gehört einem Teammitglied: Sie können Priorität und Tags ändern, sie aber nicht zuweisen, zurückstellen oder beenden.",
+"{count} gehören Teammitgliedern: Sie können Priorität und Tags ändern, sie aber nicht zuweisen, zurückstellen oder beenden."
+],
 "Clear": "Auswahl aufheben",
 "waiting {time}, past the target": "wartet seit {time}, länger als das Ziel",
 "waiting {time}": "wartet seit {time}",
@@ -330,6 +334,12 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} ungelesen"
 ],
 "This conversation was deleted.": "Diese Unterhaltung wurde gelöscht.",
+"Photo": "Foto",
+"Video": "Video",
+"Voice message": "Sprachnachricht",
+"File: {name}": "Datei: {name}",
+"Returned by {name}": "Zurückgegeben von {name}",
+"Rated {count} of 5 last time": "Letztes Mal {count} von 5 Sternen",
 "{by} assigned {name} to you": "{by} hat Ihnen {name} zugewiesen",
 "{name} is no longer assigned to you": "{name} ist Ihnen nicht mehr zugewiesen",
 "{name} has been waiting too long": "{name} wartet schon zu lange",
@@ -337,6 +347,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{name} was assigned to you": "{name} wurde Ihnen zugewiesen",
 "Update on {name}": "Neues von {name}",
 "Customer": "Kunde",
+"The conversation with {name} stays open because your message wasn't sent: {reason}": "Die Unterhaltung mit {name} bleibt offen, weil Ihre Nachricht nicht gesendet wurde: {reason}",
 "Your message to {name} wasn't sent: {reason}": "Ihre Nachricht an {name} wurde nicht gesendet: {reason}",
 "Select a conversation.": "Wählen Sie eine Unterhaltung aus der Liste.",
 "Sign in": "Anmelden",

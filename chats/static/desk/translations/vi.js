@@ -52,9 +52,9 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Undo": "Hoàn tác",
 "not sent": "chưa gửi được",
 "You": "Bạn",
+"File": "Tệp",
 "Edit": "Sửa",
 "This message was deleted.": "Tin nhắn này đã bị xóa.",
-"File": "Tệp",
 "This conversation": "Cuộc trò chuyện này",
 "Change": "Thay đổi",
 "Started": "Bắt đầu",
@@ -308,6 +308,9 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} selected": [
 "Đã chọn {count}"
 ],
+"{count} is with a teammate: you can set its priority and tags, but not assign, snooze or end it.": [
+"{count} cuộc do đồng nghiệp phụ trách: bạn đặt được mức ưu tiên và thẻ, nhưng không giao, tạm hoãn hay kết thúc được."
+],
 "Clear": "Bỏ chọn",
 "waiting {time}, past the target": "chờ {time}, quá mục tiêu",
 "waiting {time}": "chờ {time}",
@@ -325,6 +328,12 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} tin chưa đọc"
 ],
 "This conversation was deleted.": "Cuộc trò chuyện này đã bị xóa.",
+"Photo": "Ảnh",
+"Video": "Video",
+"Voice message": "Tin nhắn thoại",
+"File: {name}": "Tệp: {name}",
+"Returned by {name}": "{name} trả lại",
+"Rated {count} of 5 last time": "Lần trước chấm {count}/5",
 "{by} assigned {name} to you": "{by} đã giao {name} cho bạn",
 "{name} is no longer assigned to you": "{name} không còn được giao cho bạn",
 "{name} has been waiting too long": "{name} đã đợi quá lâu",
@@ -332,6 +341,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{name} was assigned to you": "{name} đã được giao cho bạn",
 "Update on {name}": "Tin mới về {name}",
 "Customer": "Khách hàng",
+"The conversation with {name} stays open because your message wasn't sent: {reason}": "Cuộc trò chuyện với {name} vẫn mở vì tin nhắn của bạn chưa được gửi: {reason}",
 "Your message to {name} wasn't sent: {reason}": "Tin nhắn của bạn gửi {name} chưa được gửi: {reason}",
 "Select a conversation.": "Hãy chọn một cuộc trò chuyện trong danh sách.",
 "Sign in": "Đăng nhập",
