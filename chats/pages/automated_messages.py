@@ -59,6 +59,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "details": (
         gettext_lazy("Customer details"),
         {
+            "before_person": gettext_lazy("Asking for details before handing over"),
             "ask_info": gettext_lazy("Asking for details"),
             "info_noted": gettext_lazy("Customer shared details"),
             "info_declined": gettext_lazy("Customer declined to share details"),

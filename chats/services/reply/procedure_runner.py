@@ -66,11 +66,11 @@ class Waiting:
     def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
-        The question is not repeated after a handover, without a reply, or if the reply starts
-        another procedure, which ends this one.
+        The question is not repeated after a handover or a question before one, without a reply, or
+        if the reply starts another procedure, which ends this one.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskConfirmation)
-        if not is_reply or decision.receipt.procedure:
+        if not is_reply or decision.receipt.procedure or decision.receipt.before_handoff:
             return decision
         after = "" if isinstance(decision, AskConfirmation) else self.question
         stored = {"name": self.name, "steps": [], "waiting": asdict(self)}
@@ -92,6 +92,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     no such procedure."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.needs_person
+    is_for_rules = is_for_rules or facts.info.pending_handoff is not None
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
         return None
     latest = fast_sql.latest_outgoing(chat, before_seq=facts.first_seq)
