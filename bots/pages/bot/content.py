@@ -187,11 +187,14 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     live = _document(bot, document_id)
     row = live.drafted()
     forms: dict[str, type[BotForm]] = {}
-    if row.source in _EDIT_FORMS:
+    if row.from_business_hours:
+        pass
+    elif row.source in _EDIT_FORMS:
         forms["edit"] = _EDIT_FORMS[row.source]
     elif not row.web_url_id:
         forms["replace"] = content_forms.ReplaceFileForm
-    forms["use"] = content_forms.UseForm
+    if not row.from_business_hours:
+        forms["use"] = content_forms.UseForm
     forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
         forms["again"] = content_forms.ReadAgainForm
@@ -207,7 +210,9 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
         passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
         more=max(0, live.chunk_count - _MAX_PASSAGES),
-        delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
+        delete=None
+        if row.from_business_hours
+        else reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
         **_related_content(row),
     )  # fmt: skip
 
@@ -247,7 +252,7 @@ def _show_row(
     row: Any,
     forms: Mapping[str, type[BotForm]],
     *,
-    delete: str,
+    delete: str | None,
     **context: Any,
 ) -> HttpResponse:
     """The page of a document or website: its forms and its state."""
