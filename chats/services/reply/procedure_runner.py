@@ -222,6 +222,8 @@ class _Run:
         )
         self._trace = trace or Trace()
         self._texts: list[str] = []
+        # Whether the customer has just agreed, which approves the next call that they must approve.
+        self._is_confirmed = False
         self._step_log: list[dict[str, Any]] = []
 
     @property
@@ -242,6 +244,7 @@ class _Run:
         step = self.step
         if step.kind == "ask":
             self._known[step.name] = value
+        self._is_confirmed = step.kind == "confirm"
         self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
@@ -286,8 +289,14 @@ class _Run:
         return replace(reply, receipt=receipt)
 
     def hand_over(self, result: str) -> HandOver:
-        """Hand over to a person, after the texts of the steps taken."""
+        """Hand over to a person, after the texts of the steps taken and, if a call failed, after
+        telling the customer so."""
         self._step_log.append({"kind": "end", "result": result})
+        if result == "failed":
+            failed = automated_messages.sentence(
+                "call_failed", language=self.message.language, chat=self._chat
+            )
+            self._texts.append(failed.text)
         return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
     def with_another_try(self) -> Waiting:
@@ -355,12 +364,14 @@ class _Run:
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
-            call = self._runner.make(function, values)
+            call = self._runner.make(function, values, is_confirmed=self._is_confirmed)
         except argument_schemas.WrongArguments as error:
             self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
         except ApprovalNeeded as needed:
             return self._wait_for_approval(step, needed.call)
+        if function.requires_approval == Approval.CUSTOMER:
+            self._is_confirmed = False
         self._calls[step.name] = str(call.pk)
         self._log_step(step, call.status, call_id=str(call.pk))
         if call.status == CallStatus.SUCCEEDED:
