@@ -193,7 +193,9 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         columns = [*WRITABLE, "setup_overrides"]
         before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
-        current.save(update_fields=[*columns, "icon_file", "updated_at"])
+        if before["business_hours"] and not current.business_hours:
+            current.custom_hours = before["business_hours"]
+        current.save(update_fields=[*columns, "custom_hours", "icon_file", "updated_at"])
         after = {name: getattr(current, name) for name in columns}
         if changes := audit.changed_values(before, after):
             record(current, "bot.updated", by=by, **changes)

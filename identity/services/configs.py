@@ -63,7 +63,11 @@ def _write(config: ClientConfig, changes: dict[str, Any], action: str, *, by: Us
     if not changes:
         return
     columns = {name: value for name, value in changes.items() if name != "timezone"}
-    ClientConfig.objects.filter(pk=config.pk).update(**columns, version=F("version") + 1)
+    kept = {}
+    if changes.get("business_hours") == [] and config.business_hours:
+        kept["custom_hours"] = config.business_hours
+    rows = ClientConfig.objects.filter(pk=config.pk)
+    rows.update(**columns, **kept, version=F("version") + 1)
     if "timezone" in changes:
         Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])
         bot_hooks.bots().keep_days(config.client_id, config.client.timezone, changes["timezone"])
