@@ -14,9 +14,9 @@ MessageName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
     "nearest", "person_button", "part_unknown", "found", "found_foreign", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
-    "call_failed", "agent_declined", "before_person", "ask_info", "info_noted", "info_declined", "not_email",
-    "not_phone", "not_number", "not_date", "not_option", "survey_question", "survey_note",
-    "survey_button",
+    "call_failed", "agent_declined", "before_person", "ask_info", "info_noted", "info_declined",
+    "not_email", "not_phone", "not_number", "not_date", "not_option", "survey_question",
+    "survey_note", "survey_button",
 ]  # fmt: skip
 NAMES: tuple[MessageName, ...] = get_args(MessageName)
 # When customers get each sentence.

@@ -59,7 +59,9 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         actions=[add] if may_add else [],
         add=add if may_add else None,
         items=[_item(bot, row, answer_counts) for row in rows],
+        counted_at=chat_hooks.document_usage().counted_at(bot),
         language_gaps=content_warnings.languages(bot),
+        new_versions=content_warnings.new_versions(rows),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, text, name == kind) for name, (text, _) in KINDS.items()],
         kind=kind,
@@ -208,6 +210,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         is_file=bool(row.file),
         is_being_replaced=states.is_being_replaced(row),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
+        counted_at=chat_hooks.document_usage().counted_at(bot),
         passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
         more=max(0, live.chunk_count - _MAX_PASSAGES),
         delete=None
@@ -220,17 +223,21 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 def _related_content(row: Document) -> dict[str, Any]:
     """The context about other documents.
 
-    For a written answer: a document that may contradict it. For a document that expires: the
-    questions that other documents still answer, and those that would be lost.
+    For a written answer: a document that may contradict it. For a file: one with other figures. For
+    a document that expires: the questions that other documents still answer, and those that would
+    be lost.
     """
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
         return {"contradiction": content_warnings.contradiction(row)}
-    if row.valid_to is None:
-        return {}
-    answered, unanswered = content_overlap.questions_of(row)
-    return {"lost_questions": unanswered, "kept_questions": answered}
+    related: dict[str, Any] = {}
+    if content_warnings.is_uploaded(row) and row.is_answering:
+        related["contradiction"] = content_warnings.other_version(row)
+    if row.valid_to is not None:
+        answered, unanswered = content_overlap.questions_of(row)
+        related |= {"lost_questions": unanswered, "kept_questions": answered}
+    return related
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
