@@ -5,6 +5,7 @@ from bots.services import (
     document_embedding,
     function_call_approvals,
     golden_runs,
+    hours_source,
     large_bots,
     reindexing,
     training,
@@ -41,6 +42,13 @@ def encode_document(*, document_id: int, end: int) -> None:
 def backfill_search_table(*, bot_id: int) -> None:
     """Copy a large bot's new passages into the database's search table."""
     large_bots.backfill(bot_id)
+
+
+@job("bots.update_hours_texts", queue=Queue.TRAIN, max_attempts=3)
+def update_hours_texts(*, of: int, bot_id: int | None = None) -> None:
+    """Bring the texts about the business hours up to date, for all bots of the client `of` or for
+    one of them."""
+    hours_source.update_for_client(of, bot_id=bot_id)
 
 
 @job("bots.reindex", queue=Queue.TRAIN, max_attempts=1_000)

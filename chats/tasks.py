@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import answer_mails, push, tags, team_notifications
+from chats.services.core import answer_mails, handoffs, push, tags, team_notifications
 from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, feed, routing, timers
 from chats.services.insight import (
@@ -20,6 +20,12 @@ from chats.services.reply import after_approval, customer_media, pipeline, repla
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     """Reply to a customer's message and to the `earlier` messages that share its reply."""
     pipeline.answer(message_id, earlier=earlier)
+
+
+@job("chats.hand_over_without_details", queue=Queue.REPLY, max_attempts=5)
+def hand_over_without_details(*, message_id: str, reason: str) -> None:
+    """Hand over the chat of a customer who did not give the details that the bot asked for."""
+    handoffs.hand_over_without_details(message_id, reason=reason)
 
 
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)

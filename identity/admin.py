@@ -128,6 +128,7 @@ class ApiKeyAdmin(TenantAdmin):
     labels: ClassVar = {
         "prefix": gettext_lazy("Starts with"), "scope": gettext_lazy("Type"),
         "mcp_write": gettext_lazy("MCP clients can reply to customers"),
+        "client": gettext_lazy("Company"),
     }  # fmt: skip
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)

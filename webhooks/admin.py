@@ -137,7 +137,8 @@ class EventAdmin(TenantAdmin):
     list_select_related = ("client",)
     inlines = (Deliveries,)
     exclude = ("type",)
-    readonly_fields = ("shown_type",)
+    readonly_fields = ("shown_type", "chat", "details")
+    labels: ClassVar = {"client": gettext_lazy("Company")}
 
     def about(self, subject: str, row: Any) -> list[Entry]:
         """The latest events for a row's page, except those about a chat's messages."""
@@ -153,6 +154,16 @@ class EventAdmin(TenantAdmin):
         return (
             (gettext("All events"), f"{path}?conversation_id__exact={row_id}") if is_chat else None
         )
+
+    def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
+        """The JSON is for the platform's staff; the API has it for developers."""
+        is_for_staff = name in {"data", "conversation_id"}
+        return super()._is_useful_column(request, "client" if is_for_staff else name)
+
+    @column(gettext_lazy("Details"))
+    def details(self, row: Event) -> str:
+        """Who caused the event, and its reason or error."""
+        return " · ".join(filter(None, _cause(row).values())) or "–"
 
     @column(gettext_lazy("Type"), ordering="type")
     def shown_type(self, row: Event) -> str:

@@ -76,6 +76,8 @@ class Bot(TenantModel):
     # Null: the business hours or holidays in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
+    # The bot's own `business_hours` before they were emptied, which the site suggests again.
+    custom_hours = models.JSONField(null=True)
     # Setup steps that the client has marked as done or not done, contrary to what we detect: step
     # name to boolean.
     setup_overrides = models.JSONField(default=dict)

@@ -72,6 +72,8 @@ class Document(TenantModel):
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField("important", default=False)
+    # Whether the platform writes the text, from the business hours (bots/services/hours_source.py).
+    from_business_hours = models.BooleanField(default=False, db_default=False)
     # Whether the document, or only its `draft`, is held back until a golden run shows that it makes
     # nothing worse or a person publishes it.
     pending_review = models.BooleanField(default=False, db_default=False)

@@ -129,6 +129,19 @@ class CustomerInfoField(Schema):
         " the channel has no form, the bot asks for it in the conversation: one field at a time,"
         " after an answer or a handover, and not again if the customer declines.",
     )
+    ask_before_person: bool = Field(
+        False,
+        description="Whether the bot asks for the value only before it hands the conversation over"
+        " to a person, because the customer asked for one, the bot had no answer or a procedure"
+        " says so. It hands over all the same if the customer declines, writes something else or"
+        " does not answer within two minutes. Not allowed with `ask_before_chat`.",
+    )
+
+    @model_validator(mode="after")
+    def _is_asked_for_once(self) -> Self:
+        if self.ask_before_chat and self.ask_before_person:
+            raise ValueError(gettext("ask_before_chat and ask_before_person must not both be true"))
+        return self
 
     @model_validator(mode="after")
     def _options_for_select(self) -> Self:
@@ -301,6 +314,9 @@ class ConfigField(Schema):
     options: list[Option] = Field(description="The options of a `select`; else empty.")
     ask_before_chat: bool = Field(
         description="Whether a form asks for the field before the first message."
+    )
+    ask_before_person: bool = Field(
+        description="Whether the bot asks for the field before it hands over to a person."
     )
 
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.schemas.bot import SETUP_STEPS, BotDto, detected_setup
-from bots.services import engines, supported_languages
-from chatplatform import media
+from bots.services import engines, supported_languages, validity_days
+from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require_fields
 from chatplatform.sql import fetch_row
 from identity.auth import origin_host
@@ -32,6 +32,8 @@ WRITABLE = frozenset(
         "business_hours", "holidays", "hold_back_worse",
     }
 )  # fmt: skip
+# The columns that the text about the business hours depends on.
+_HOURS_COLUMNS = frozenset({"business_hours", "holidays", "languages", "default_language"})
 # Columns with texts by language; for each, the API also has a field `…_default` with the text in
 # the default language.
 WITH_DEFAULT_FIELD = ("terms", "engaging_message")
@@ -67,7 +69,7 @@ def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
         bot_id=OuterRef("pk"),
         revoked_at=None,
     )
-    read = Document.objects.filter(bot=OuterRef("pk"), chunk_count__gt=0)
+    read = Document.objects.filter(bot=OuterRef("pk"), chunk_count__gt=0, from_business_hours=False)
     return rows.annotate(
         key_prefix=Subquery(keys.order_by("-pk").values("prefix")[:1]),
         has_prompt=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
@@ -118,6 +120,11 @@ def allowed_hosts(bot_id: int) -> list[str]:
     """Host names of the sites that may use the bot's public key; `*.` stands for all subdomains."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()
     return found.split(",") if found else []
+
+
+def keep_days(client_id: int, before: str, after: str) -> None:
+    """Keep the days from and until which content is valid when the client's time zone changes."""
+    validity_days.keep_days(client_id, before, after)
 
 
 def any_allows(origin: str) -> bool:
@@ -171,6 +178,8 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
             raise BotLimit
         bot.save()
         record(bot, "bot.created", by=by, bot_name=bot.bot_name)
+        if client.config.business_hours or bot.business_hours:
+            _enqueue_hours_text(bot)
     return describe(client, bot.pk)
 
 
@@ -184,11 +193,21 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         columns = [*WRITABLE, "setup_overrides"]
         before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
-        current.save(update_fields=[*columns, "icon_file", "updated_at"])
+        if before["business_hours"] and not current.business_hours:
+            current.custom_hours = before["business_hours"]
+        current.save(update_fields=[*columns, "custom_hours", "icon_file", "updated_at"])
         after = {name: getattr(current, name) for name in columns}
         if changes := audit.changed_values(before, after):
             record(current, "bot.updated", by=by, **changes)
+        if not _HOURS_COLUMNS.isdisjoint(changes):
+            _enqueue_hours_text(bot)
     return describe(bot.client, bot.pk)
+
+
+def _enqueue_hours_text(bot: Bot) -> None:
+    jobs.enqueue(
+        "bots.update_hours_texts", client_id=bot.client_id, of=bot.client_id, bot_id=bot.pk
+    )
 
 
 def set_icon(bot: Bot, picture: StoredPicture, *, by: User) -> None:

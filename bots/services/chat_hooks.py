@@ -3,6 +3,7 @@
 The higher app `chats` installs their implementations.
 """
 
+from datetime import datetime
 from typing import Protocol
 
 from bots.models import Bot, Document
@@ -25,6 +26,9 @@ class UsageLookup(Protocol):
     def answers(self, bot: Bot) -> dict[int, int]:
         """The number of the bot's answers in the last 30 days that cite each document, keyed by
         the document's id."""
+
+    def counted_at(self, bot: Bot) -> datetime:
+        """When the numbers of `answers` were counted."""
 
     def questions(self, document: Document) -> list[str]:
         """The latest questions in the last 30 days whose answers cite a document, newest first."""

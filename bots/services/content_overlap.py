@@ -1,7 +1,7 @@
 """Checks whether a bot's other documents answer what one of its documents answers."""
 
 from bots.language.normalization import tokens
-from bots.models import Document
+from bots.models import Chunk, Document, DocumentSource
 from bots.search.hybrid_index import IndexedPassage
 from bots.services import answer_preview, chat_hooks, retrieval
 
@@ -9,24 +9,59 @@ from bots.services import answer_preview, chat_hooks, retrieval
 _SAME_SHARE = 0.8
 # The maximum number of a document's latest questions that are checked.
 _MAX_QUESTIONS = 10
+# A passage with a smaller share of the question's words may be about something else.
+_QUESTION_SHARE = 0.5
+# Two files are versions of one list if they share this many of their words but not their figures.
+_VERSION_SHARE = 0.8
+# The maximum number of files, and of each file's passages, that are compared.
+_MAX_FILES, _MAX_COMPARED = 20, 5
 
 
 def find_conflicting_passage(document: Document) -> IndexedPassage | None:
     """The passage that answers the same question as a written answer, but differently.
 
-    None if no file, page or text answers the question, or if the best passage says the same.
+    None if no file, page or text certainly answers the question, or if the best passage says the
+    same.
     """
     request = answer_preview.standalone(document.bot, document.title)
     result = retrieval.search(
         document.bot, request.text, language=request.language, limit=1,
         leave_out=lambda passage: bool(passage.answers),
     )  # fmt: skip
-    if not result.reaches(request.threshold):
+    if not result.reaches(request.threshold) or result.hits[0].coverage < _QUESTION_SHARE:
         return None
     passage = result.hits[0].passage
     answer_words = set(tokens(document.content, language=request.language))
     shared = answer_words.intersection(tokens(passage.text, language=request.language))
     return None if len(shared) >= _SAME_SHARE * len(answer_words) else passage
+
+
+def find_other_version(document: Document) -> Document | None:
+    """Another uploaded file that the bot uses with nearly the same words but other figures, such as
+    an earlier price list."""
+    words, figures = _words_and_figures(document)
+    count = document.chunk_count
+    rows = Document.objects.filter(
+        bot=document.bot_id, source=DocumentSource.FILE, web_url=None,
+        chunk_count__range=(max(1, count // 2), count * 2),
+    ).exclude(pk=document.pk)  # fmt: skip
+    for other in rows.order_by("-pk")[:_MAX_FILES]:
+        if not other.is_answering:
+            continue
+        other_words, other_figures = _words_and_figures(other)
+        is_same = len(words & other_words) >= _VERSION_SHARE * max(len(words), len(other_words))
+        if words and is_same and figures - other_figures and other_figures - figures:
+            return other
+    return None
+
+
+def _words_and_figures(document: Document) -> tuple[set[str], set[str]]:
+    """The words of a file's first passages, and the numbers in them."""
+    passages = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
+    text = "\n".join(passages.values_list("text", flat=True)[:_MAX_COMPARED])
+    found = set(tokens(text, language=document.language))
+    figures = {word for word in found if any(map(str.isdigit, word))}
+    return found - figures, figures
 
 
 def questions_of(document: Document) -> tuple[list[str], list[str]]:

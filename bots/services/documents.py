@@ -420,13 +420,14 @@ def _lock_with_bot(bot: Bot, document_id: int) -> Document:
 
 
 def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
-    """Delete all documents of the bot, including crawled pages; returns their number.
+    """Delete all documents of the bot, including crawled pages; returns their number. The text
+    that the platform writes from the business hours is kept.
 
     The bot's websites are kept, and their next crawl reads the pages again.
     """
     with transaction.atomic():
         bots.lock(bot)
-        rows = Document.objects.filter(bot=bot)
+        rows = Document.objects.filter(bot=bot, from_business_hours=False)
         count, names = rows.count(), bots.file_names(rows)
         if not count:
             return 0

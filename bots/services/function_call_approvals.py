@@ -61,11 +61,10 @@ class ProposedCall:
 
 
 def _label(name: str, schema: Any) -> str:
-    """A parameter in plain words: its title, else a short description, else its name."""
-    words = schema if isinstance(schema, dict) else {}
-    for text in (words.get("title"), words.get("description")):
-        if isinstance(text, str) and 0 < len(text.strip()) <= _MAX_LABEL_CHARS:
-            return text.strip().rstrip(".:")
+    """A parameter in plain words: its title, else its name. Its description is for the bot."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if isinstance(title, str) and 0 < len(title.strip()) <= _MAX_LABEL_CHARS:
+        return title.strip().rstrip(".:")
     return name.replace("_", " ").replace("-", " ")
 
 

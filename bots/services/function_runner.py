@@ -145,9 +145,19 @@ class FunctionRunner:
             return self._refuse_arguments(name, arguments_json, str(error))
         return result_of(self.make(function, values))
 
-    def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
-        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded."""
-        call = _get_or_create(self._bot, function, values, self._subject)
+    def make(
+        self, function: Function, values: dict[str, Any], *, is_confirmed: bool = False
+    ) -> FunctionCall:
+        """Make a call with checked arguments, unless it was already made; raises ApprovalNeeded.
+
+        `is_confirmed`: the customer has just agreed to it, so they are not asked to approve it.
+        """
+        needs_approval = function.requires_approval != Approval.NONE
+        if is_confirmed and function.requires_approval == Approval.CUSTOMER:
+            needs_approval = False
+        call = _get_or_create(
+            self._bot, function, values, self._subject, needs_approval=needs_approval
+        )
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)
         if call.status == CallStatus.RUNNING:
@@ -223,13 +233,18 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 
 
 def _get_or_create(
-    bot: Bot, function: Function, values: dict[str, Any], subject: Subject
+    bot: Bot,
+    function: Function,
+    values: dict[str, Any],
+    subject: Subject,
+    *,
+    needs_approval: bool,
 ) -> FunctionCall:
     """The row that an earlier attempt created for this call, or else a new row, which is running or
     waits for approval."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
-    needs_approval = function.requires_approval != Approval.NONE
+    approval = function.requires_approval if needs_approval else Approval.NONE
     try:
         # `jobs.commit` stops a worker that lost its job, since the next worker makes the call.
         with jobs.commit():
@@ -242,7 +257,7 @@ def _get_or_create(
                 arguments=values,
                 fingerprint=fingerprint,
                 status=CallStatus.WAITING if needs_approval else CallStatus.RUNNING,
-                requires_approval=function.requires_approval,
+                requires_approval=approval,
                 definition=_definition(function) if needs_approval else "",
             )
     except IntegrityError:

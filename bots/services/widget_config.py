@@ -90,4 +90,5 @@ def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
         required=stored["required"],
         options=[Option.model_construct(**option) for option in stored["options"]],
         ask_before_chat=stored["ask_before_chat"],
+        ask_before_person=stored.get("ask_before_person", False),
     )

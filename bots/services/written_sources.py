@@ -31,8 +31,11 @@ class SourceExists(ApiError):
 def list_for_bot(
     bot: Bot, source: DocumentSource, *, status: DocumentStatus | None = None
 ) -> QuerySet[Document]:
-    """The bot's texts or answers, unordered; only those with this `status`, if it is given."""
-    rows = Document.objects.filter(bot=bot, source=source)
+    """The bot's texts or answers, unordered; only those with this `status`, if it is given.
+
+    The text that the platform writes from the business hours is left out.
+    """
+    rows = Document.objects.filter(bot=bot, source=source, from_business_hours=False)
     return rows.filter(status=status) if status else rows
 
 
@@ -44,7 +47,7 @@ def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
 def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
     """Store a text or answer and queue it for training; 409 if the bot already has it or has
     reached the limit."""
-    columns = _columns(body)
+    columns = columns_of(body)
     with transaction.atomic():
         # The lock enforces the limit and prevents duplicates in concurrent requests.
         bots.lock(bot)
@@ -69,7 +72,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
     `source_exists` if another document has the same text or question, `deletion_held` if the
     document's deletion is held back.
     """
-    columns = _columns(body)
+    columns = columns_of(body)
     with transaction.atomic():
         bots.lock(bot)
         rows = list_for_bot(bot, columns["source"])
@@ -95,7 +98,8 @@ def delete(bot: Bot, source: DocumentSource, document_id: int, *, by: User) -> N
     documents.delete(bot, document_id=get(bot, source, document_id).pk, by=by)
 
 
-def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
+def columns_of(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
+    """The columns of the document that stores a text or answer."""
     if isinstance(body, TextDto):
         source, title, content = DocumentSource.TEXT, " ".join(body.title.split()), body.text
     else:

@@ -47,6 +47,7 @@ def test_only_the_allowed_fields_are_shown(widget):
     assert set(shown["style"]) == {"position", "width", "height", "font", "radius", "dark_mode"}
     assert set(shown["customer_info_fields"][0]) == {
         "name", "label", "type", "required", "options", "ask_before_chat",
+        "ask_before_person",
     }  # fmt: skip
     assert (shown["banner"], shown["sample_questions"]) == (None, [])
 

@@ -277,9 +277,11 @@ PROMPT = {
 }  # fmt: skip
 FIELDS = [
     {"name": "phone", "label": {"vi": "Điện thoại"}, "type": "phone", "required": True,
-     "question": {"vi": "Số của bạn?"}, "options": [], "ask_before_chat": True},
+     "question": {"vi": "Số của bạn?"}, "options": [], "ask_before_chat": True,
+     "ask_before_person": False},
     {"name": "size", "label": {"vi": "Cỡ"}, "type": "select", "required": False, "question": {},
-     "options": [{"label": "S", "value": "s"}], "ask_before_chat": True},
+     "options": [{"label": "S", "value": "s"}], "ask_before_chat": True,
+     "ask_before_person": False},
 ]  # fmt: skip
 
 
@@ -376,6 +378,21 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     before = f"{to(bot, 'preview')}?language=vi&before"
     assert before in [link for _, link in site.get(to(bot, "look")).context["previews"]]
     assert b"data-before" in site.get(before).content
+
+
+def test_details_may_be_asked_before_a_person_takes_over(ann, site, bot):
+    page = to(bot, "behaviour")
+    form = {"form": "contact", "name": "required", "email": "", "phone": "optional"}
+    site.post(page, {**form, "when": "person"})
+    fields = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
+    assert [
+        (field["name"], field["ask_before_chat"], field["ask_before_person"]) for field in fields
+    ] == [("name", False, True), ("phone", False, True)]
+    parts = site.get(page).context["parts"]
+    assert parts["contact"].form.initial["when"] == "person"
+    site.post(page, {**form, "when": "during"})
+    fields = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
+    assert not any(field["ask_before_person"] for field in fields)
 
 
 def week(**days):

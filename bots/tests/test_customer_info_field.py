@@ -12,10 +12,13 @@ from chatplatform.api.errors import Invalid
 CITY: dict[str, Any] = {
     "name": "city", "label": {"en": "City"}, "type": "select", "required": True,
     "options": [{"label": "Hanoi", "value": "hn"}, {"label": "Hue", "value": "hue"}],
-    "ask_before_chat": True, "question": {"en": "Where do you live?"},
+    "ask_before_chat": True, "ask_before_person": False, "question": {"en": "Where do you live?"},
 }  # fmt: skip
 ORDER = {"name": "order_number", "label": {"en": "Order", "vi": "Đơn hàng"}, "type": "text"}
-WHOLE_ORDER = {**ORDER, "required": False, "options": [], "ask_before_chat": False, "question": {}}
+WHOLE_ORDER = {
+    **ORDER, "required": False, "options": [], "ask_before_chat": False,
+    "ask_before_person": False, "question": {},
+}  # fmt: skip
 
 
 def path(bot):

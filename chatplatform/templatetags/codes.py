@@ -1,7 +1,7 @@
 """Shows values as text: codes, locations and shares in templates, and changes in the audit log."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -166,7 +166,31 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
 
     title = _title(name, settings)
     title = _UNIT.sub("", title) if unit else title
+    if len(values) == 2 and (words := _list_change(name, *values, word=word)):
+        return f"{title}: {words}"
     return f"{title}: {' → '.join(map(word, values))}"
+
+
+def _list_change(name: str, old: Any, new: Any, *, word: Callable[[Any], str]) -> str:
+    """What was added to a list of words or codes, and what was removed from it; empty if it was
+    neither, or if these are no such lists."""
+    before, after = ([] if items in (None, "") else items for items in (old, new))
+    if not (isinstance(before, list) and isinstance(after, list)):
+        return ""
+    if not all(isinstance(item, str | int) for item in [*before, *after]):
+        return ""
+
+    def joined(items: list[Any]) -> str:
+        codes = name == "languages"
+        return ", ".join((_language(str(item)) if codes else "") or word(item) for item in items)
+
+    added = joined([item for item in after if item not in before])
+    removed = joined([item for item in before if item not in after])
+    texts = [
+        gettext("added %(items)s") % {"items": added} if added else "",
+        gettext("removed %(items)s") % {"items": removed} if removed else "",
+    ]
+    return ", ".join(filter(None, texts))
 
 
 def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:

@@ -24,12 +24,6 @@ def when(at: datetime | None, place: str = "") -> SafeString | str:
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, text)
 
 
-@register.filter
-def city(zone: str) -> str:
-    """The city of a time zone: "Ho Chi Minh" for "Asia/Ho_Chi_Minh"."""
-    return zone.rpartition("/")[2].replace("_", " ")
-
-
 def _relative(at: datetime) -> str:
     today = timezone.localdate()
     if at.date() == today:

@@ -51,6 +51,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
         {
             "confirm": gettext_lazy("Asking to confirm"),
             "declined": gettext_lazy("Customer declined"),
+            "call_failed": gettext_lazy("Call failed"),
             "approval_needed": gettext_lazy("Waiting for an agent's approval"),
             "done": gettext_lazy("Agent approved"),
             "agent_declined": gettext_lazy("Agent rejected"),
@@ -59,6 +60,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "details": (
         gettext_lazy("Customer details"),
         {
+            "before_person": gettext_lazy("Asking for details before handing over"),
             "ask_info": gettext_lazy("Asking for details"),
             "info_noted": gettext_lazy("Customer shared details"),
             "info_declined": gettext_lazy("Customer declined to share details"),

@@ -23,7 +23,7 @@ from bots.models import (
 )
 from bots.pages.bot import base, states
 from bots.schemas.golden import GoldenQuestionDto
-from bots.services import bots, golden_questions, publish_gate
+from bots.services import bots, functions, golden_questions, publish_gate
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -212,6 +212,7 @@ class BotTestPages(TenantAdmin):
         """The page. `changes` override fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = base.tabs(self, request, bot, "test")
+        context["calls_functions"] = functions.usable(bot).exists()
         if chat:
             # Read before the messages: a page with an unanswered question has to load again.
             context |= _state(chat)

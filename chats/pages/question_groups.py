@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
+from unfold.enums import ActionVariant
 
 from bots.models import GoldenOutcome
 from bots.services import publish_gate
@@ -57,7 +58,7 @@ class QuestionGroupAdmin(TenantAdmin):
     services."""
 
     list_display = ("shown_question", "count", "bot", "latest_at", "shown_status", "next_step")
-    list_filter = (AnsweredFilter, "bot")
+    list_filter = (AnsweredFilter, ("latest_at", admin.DateFieldListFilter), "bot")
     search_fields = ("questions__message__text",)
     list_select_related = ("bot",)
     ordering = ("-count", "-id")
@@ -72,6 +73,13 @@ class QuestionGroupAdmin(TenantAdmin):
         """Whether to show a column. Only people who may train bots see `next_step`."""
         may_show = name != "next_step" or self.has_train_permission(request)
         return may_show and super()._is_useful_column(request, name)
+
+    def get_actions_list(self, request: HttpRequest) -> Any:
+        """The buttons above the list, none of which is its primary action: that is to answer."""
+        buttons = super().get_actions_list(request)
+        for item in buttons:
+            item.variant = ActionVariant.DEFAULT
+        return buttons
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         rows = question_groups.with_question(super().get_queryset(request))

@@ -14,8 +14,9 @@ MessageName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
     "nearest", "person_button", "part_unknown", "found", "found_foreign", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
-    "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
-    "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
+    "call_failed", "agent_declined", "before_person", "ask_info", "info_noted", "info_declined",
+    "not_email", "not_phone", "not_number", "not_date", "not_option", "survey_question",
+    "survey_note", "survey_button",
 ]  # fmt: skip
 NAMES: tuple[MessageName, ...] = get_args(MessageName)
 # When customers get each sentence.
@@ -43,7 +44,9 @@ MESSAGE_OCCASIONS: Mapping[MessageName, str] = {
     "confirm": "If the customer must confirm a function call; `{action}` says which.",
     "done": "After an agent approved a function call and it was made.",
     "declined": "After the customer declined a function call.",
+    "call_failed": "Before a procedure hands over because a function call failed.",
     "agent_declined": "After an agent declined a function call.",
+    "before_person": "Above the first question for a field with `ask_before_person`.",
     "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
     "info_noted": "After the customer gave the value of a customer-info field.",
     "info_declined": "If the customer declines to give the value, or gives a wrong one twice.",

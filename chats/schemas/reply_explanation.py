@@ -63,6 +63,7 @@ class StoredReceipt(BaseModel):
     answers: list[uuid.UUID] = []
     asks_for: str | None = None
     filled: list[str] = []
+    before_handoff: str | None = None
     passed_over: str | None = None
     asked_again: bool = False
     while_waiting: bool = False
@@ -173,6 +174,10 @@ class ReplyReceipt(Schema):
     )
     asks_for: str | None = Field(
         description="The customer-info field that the message asks for; null if none."
+    )
+    before_handoff: str | None = Field(
+        description="Why the bot will hand over once the customer has answered the question for"
+        " `asks_for`; null if it will not."
     )
     filled: list[str] = Field(
         description="The customer-info fields that the customer's message filled in."

@@ -28,3 +28,13 @@ def test_a_row_tells_how_many_answers_used_it(ann, bot):
     assert 'data-used="1"' in site.get(page).content.decode()
     (item,) = site.get(overview).context["items"]
     assert item["used"] == 1
+
+
+def test_the_pages_tell_when_answers_were_counted(ann, bot):
+    site = signed_in(ann.user)
+    row = trained(bot, "Parking is behind the house.")
+    cache.clear()
+    first = site.get(reverse("admin:bots_bot_document", args=[bot.pk, row.pk])).context
+    list_page = site.get(reverse("admin:bots_bot_content", args=[bot.pk]))
+    assert list_page.context["counted_at"] == first["counted_at"]
+    assert "data-counted" in list_page.content.decode()

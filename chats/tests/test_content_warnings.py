@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client as Browser
 from django.urls import reverse
 
@@ -97,6 +98,44 @@ def test_a_source_that_says_the_same_or_nothing_is_not_named(ann, bot, site, que
     trained(bot, SHIPPING, title="Shipping")
     pair = write_answer(ann, bot, question, answer)
     assert "data-other-source" not in page_of(site, bot, pair)
+
+
+def test_a_source_about_something_else_is_not_named(ann, bot, site):
+    text = "If your parcel arrives damaged, send us a photo. We send you a new one at no cost."
+    trained(bot, text, title="Returns")
+    pair = write_answer(ann, bot, "What does shipping cost?", "Delivery is free until December.")
+    assert "data-other-source" not in page_of(site, bot, pair)
+
+
+PRICES = "Lotus tea 100 g costs {} dong.\nOolong tea 100 g costs {} dong.\nTeapot costs {} dong."
+
+
+def upload(site, bot, name, text):
+    add = reverse("admin:bots_bot_add_content", args=[bot.pk, "files"])
+    file = SimpleUploadedFile(name, text.encode(), content_type="text/plain")
+    assert site.post(add, {"form": "files", "files": file}).status_code == 302
+    run_jobs()
+    return Document.objects.get(file_name=name)
+
+
+def test_a_second_price_list_is_added_with_a_warning(bot, site):
+    old = upload(site, bot, "prices.txt", PRICES.format(120000, 150000, 300000))
+    overview = reverse("admin:bots_bot_content", args=[bot.pk])
+    assert "data-other-version" not in site.get(overview).content.decode()
+    new = upload(site, bot, "prices-new.txt", PRICES.format(125000, 160000, 320000))
+    assert f'data-other-version="{old.pk}"' in site.get(overview).content.decode()
+    assert f'data-other-version="{old.pk}"' in page_of(site, bot, new.pk)
+    ended = {"valid_to": (datetime.now(UTC) - timedelta(days=1))}
+    Document.objects.filter(pk=old.pk).update(**ended)
+    assert "data-other-version" not in site.get(overview).content.decode()
+
+
+def test_two_different_files_are_added_without_one(bot, site):
+    upload(site, bot, "prices.txt", PRICES.format(120000, 150000, 300000))
+    new = upload(site, bot, "returns.txt", "Goods can be returned within 14 days, in their box.")
+    overview = reverse("admin:bots_bot_content", args=[bot.pk])
+    assert "data-other-version" not in site.get(overview).content.decode()
+    assert "data-other-version" not in page_of(site, bot, new.pk)
 
 
 @pytest.mark.full

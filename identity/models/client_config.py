@@ -20,6 +20,8 @@ class ClientConfig(TenantModel):
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
     # [{"weekday": 0..6 (Monday first), "opens": "09:00", "closes": "17:00"}]; empty: always open.
     business_hours = models.JSONField(default=list)
+    # The `business_hours` before they were emptied, which the site suggests again.
+    custom_hours = models.JSONField(null=True)
     # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
     holidays = models.JSONField(default=list)
     # Texts by language, like `handoff_message`.

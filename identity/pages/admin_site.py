@@ -45,6 +45,7 @@ from identity.services import (
     logins,
     second_factor,
     site_sessions,
+    time_zones,
     tokens,
     users,
 )
@@ -241,9 +242,12 @@ class Site(UnfoldAdminSite):
         return guarded
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Add `chosen_client`, the client that platform staff filter by, to every template."""
+        """Add to every template the client that platform staff filter by (`chosen_client`), and the
+        place whose time the pages show (`zone_place`)."""
         chosen = navigation.chosen_client(request)
-        return {**super().each_context(request), "chosen_client": chosen}
+        client = getattr(request.user, "client", None)
+        place = time_zones.place(client.timezone) if client else ""
+        return {**super().each_context(request), "chosen_client": chosen, "zone_place": place}
 
     def page(
         self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any

@@ -78,7 +78,10 @@ class AuditEventAdmin(TenantAdmin):
             newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
             oldest = newest[_MAX_EVENTS_SEARCHED:].first() or 0
             text = Cast("changes", TextField())
-            return Q(pk__gt=oldest) & Q(IContains(text, word))
+            condition = Q(IContains(text, word))
+            for setting in sorted(audit_labels.settings_matching(word)):
+                condition |= Q(IContains(text, f'"{setting}'))
+            return Q(pk__gt=oldest) & condition
         condition = super()._contains_word(request, name, word)
         if name == "action":
             condition |= Q(action__in=codes_matching(word))

@@ -126,6 +126,26 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
     }
 
 
+# Words that are in no label of a setting.
+_OTHER_WORDS = {
+    "welcome_message": gettext_lazy("greeting, hello, first message"),
+    "business_hours": gettext_lazy("opening hours, working hours, closed"),
+}
+
+
+def settings_matching(word: str) -> set[str]:
+    """The names of the settings whose label, or another word for them, contains the word."""
+    labels: dict[str, list[Any]] = {}
+    for noun in _FORMS:
+        for name, (label, _) in settings(noun).items():
+            labels.setdefault(name, [_OTHER_WORDS.get(name, "")]).append(label)
+    return {
+        name
+        for name, texts in labels.items()
+        if any(word.lower() in str(text).lower() for text in texts)
+    }
+
+
 def _key(noun: str, row_id: str) -> Any:
     try:
         return apps.get_model(_NOUNS[noun][1])._meta.pk.to_python(row_id)

@@ -30,5 +30,9 @@ class BotLookup(Protocol):
         """Set the hosts whose pages may use the bot's public key; 404 if the client has no such
         bot, 422 if the hosts are invalid."""
 
+    def keep_days(self, client_id: int, before: str, after: str) -> None:
+        """Keep the days from and until which content is valid when the client's time zone changes
+        from `before` to `after`."""
+
 
 bots = Hook[BotLookup]()

@@ -5,10 +5,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from chatplatform import jobs
 from chatplatform.api.errors import StaleVersion, first_or_404
 from identity.models import Client, ClientConfig, User
 from identity.schemas.configs import CONFIG_FIELDS, ClientConfigDto
-from identity.services import audit
+from identity.services import audit, bot_hooks
+
+# The settings that the bots' texts about the business hours depend on.
+_HOURS = frozenset({"business_hours", "holidays", "timezone"})
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
@@ -59,10 +63,17 @@ def _write(config: ClientConfig, changes: dict[str, Any], action: str, *, by: Us
     if not changes:
         return
     columns = {name: value for name, value in changes.items() if name != "timezone"}
-    ClientConfig.objects.filter(pk=config.pk).update(**columns, version=F("version") + 1)
+    kept = {}
+    if changes.get("business_hours") == [] and config.business_hours:
+        kept["custom_hours"] = config.business_hours
+    rows = ClientConfig.objects.filter(pk=config.pk)
+    rows.update(**columns, **kept, version=F("version") + 1)
     if "timezone" in changes:
         Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])
+        bot_hooks.bots().keep_days(config.client_id, config.client.timezone, changes["timezone"])
     before = {name: getattr(config, name) for name in columns}
     values = audit.changed_values(before | {"timezone": config.client.timezone}, changes)
+    if not _HOURS.isdisjoint(changes):
+        jobs.enqueue("bots.update_hours_texts", client_id=config.client_id, of=config.client_id)
     subject = f"client:{config.client_id}"
     audit.record(config.client_id, action, by=by, subject=subject, changes=values)

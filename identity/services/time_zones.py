@@ -31,6 +31,15 @@ def label(name: str) -> str:
     return _label(name, names_for_reader())
 
 
+def place(name: str) -> str:
+    """The country of a zone or, if the country has several zones, the city that the zone is named
+    after."""
+    code = country_of(name)
+    names = names_for_reader()
+    is_only = bool(code) and list(_country_codes().values()).count(code) == 1
+    return str(names.territories.get(code, code)) if is_only else _city(name, names)
+
+
 def names_for_reader() -> Any:
     """Babel's data for the reader's language, with the names of countries (`territories`) and of
     cities (`time_zones`)."""
@@ -65,8 +74,12 @@ def _label(name: str, names: Any) -> str:
     code = _country_codes().get(name)
     if code is None:
         return name
-    city = names.time_zones.get(name, {}).get("city") or name.rpartition("/")[2].replace("_", " ")
-    return f"{names.territories.get(code, code)} · {_CITIES.get(name, city)}"
+    return f"{names.territories.get(code, code)} · {_CITIES.get(name) or _city(name, names)}"
+
+
+def _city(name: str, names: Any) -> str:
+    city: str | None = names.time_zones.get(name, {}).get("city")
+    return city or name.rpartition("/")[2].replace("_", " ")
 
 
 def _table(name: str) -> list[str]:

@@ -205,7 +205,9 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     """A client's set-up steps; empty if they were dismissed."""
     if saved_views.visible_to(reader, _STEPS):
         return []
-    trained = Document.objects.for_client(client).filter(chunk_count__gt=0)
+    trained = Document.objects.for_client(client).filter(
+        chunk_count__gt=0, from_business_hours=False
+    )
     bot = Bot.objects.for_client(client).order_by("pk").first()
     new_bot = reverse("admin:bots_bot_new_bot")
     content = reverse("admin:bots_bot_content", args=[bot.pk]) if bot else new_bot

@@ -30,7 +30,9 @@ def may_test(by: User) -> bool:
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
     """The tabs of a bot's pages that the viewer may open; `is_done`: the tab's setup is done."""
     is_manager = may(page, request, "manage")
-    has_content = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
+    has_content = Document.objects.filter(
+        bot=bot, chunk_count__gt=0, from_business_hours=False
+    ).exists()
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
         bot.customer_info_fields or prompt_versions.find_current(bot.pk)
     )

@@ -25,10 +25,12 @@ _ASK_CHOICES = [
 _WHEN_CHOICES = [
     ("before", gettext_lazy("In a form, before the chat")),
     ("during", gettext_lazy("By the bot, after an answer")),
+    ("person", gettext_lazy("By the bot, before it hands over to your team")),
 ]
 _WHEN_HELP = gettext_lazy(
-    "Choose the form if your team always needs these details: customers who ask for a person"
-    " right away skip the bot's questions."
+    "Only the form insists on required details; messaging apps have no form, so the bot asks there."
+    " Before a handover, the bot asks once: customers who don't answer reach your team all the"
+    " same."
 )
 _LABELS = {
     "name": gettext_lazy("Name"),
@@ -73,10 +75,7 @@ class ContactForm(BotForm):
 
     def stored(self) -> dict[str, Any]:
         contact_fields = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
-        during = bool(contact_fields) and not any(
-            field.ask_before_chat for field in contact_fields.values()
-        )
-        return {"when": "during" if during else "before"} | {
+        return {"when": _when(list(contact_fields.values()))} | {
             name: _REQUIRED if field.required else _OPTIONAL
             for name, field in contact_fields.items()
         }
@@ -88,7 +87,7 @@ class ContactForm(BotForm):
             (stored.get(name) or _new(bot, name, kind)).model_copy(
                 update={
                     "required": data[name] == _REQUIRED,
-                    "ask_before_chat": data["when"] == "before",
+                    **_asked(data["when"]),
                 }
             )
             for name, kind in CONTACT.items()
@@ -96,6 +95,18 @@ class ContactForm(BotForm):
         ]
         others = [field for name, field in stored.items() if name not in CONTACT]
         return _change(bot, [*contact, *others], by)
+
+
+def _when(fields: list[CustomerInfoField]) -> str:
+    """The form's choice for the stored fields: the first moment at which any of them is asked."""
+    if not fields or any(field.ask_before_chat for field in fields):
+        return "before"
+    return "person" if any(field.ask_before_person for field in fields) else "during"
+
+
+def _asked(when: str) -> dict[str, bool]:
+    """The columns of a field that say when it is asked for."""
+    return {"ask_before_chat": when == "before", "ask_before_person": when == "person"}
 
 
 def _new(bot: Bot, name: str, kind: Any) -> CustomerInfoField:
@@ -159,7 +170,7 @@ def _added(bot: Bot, data: dict[str, Any], used_names: set[str]) -> CustomerInfo
         label=label,
         type=data["type"],
         required=data["required"],
-        ask_before_chat=data["when"] == "before",
+        **_asked(data["when"]),
         options=[Option(label=line, value=line) for line in lines] if is_list else [],
     )
 

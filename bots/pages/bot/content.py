@@ -59,7 +59,9 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         actions=[add] if may_add else [],
         add=add if may_add else None,
         items=[_item(bot, row, answer_counts) for row in rows],
+        counted_at=chat_hooks.document_usage().counted_at(bot),
         language_gaps=content_warnings.languages(bot),
+        new_versions=content_warnings.new_versions(rows),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, text, name == kind) for name, (text, _) in KINDS.items()],
         kind=kind,
@@ -187,11 +189,14 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     live = _document(bot, document_id)
     row = live.drafted()
     forms: dict[str, type[BotForm]] = {}
-    if row.source in _EDIT_FORMS:
+    if row.from_business_hours:
+        pass
+    elif row.source in _EDIT_FORMS:
         forms["edit"] = _EDIT_FORMS[row.source]
     elif not row.web_url_id:
         forms["replace"] = content_forms.ReplaceFileForm
-    forms["use"] = content_forms.UseForm
+    if not row.from_business_hours:
+        forms["use"] = content_forms.UseForm
     forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
         forms["again"] = content_forms.ReadAgainForm
@@ -205,9 +210,12 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         is_file=bool(row.file),
         is_being_replaced=states.is_being_replaced(row),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
+        counted_at=chat_hooks.document_usage().counted_at(bot),
         passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
         more=max(0, live.chunk_count - _MAX_PASSAGES),
-        delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
+        delete=None
+        if row.from_business_hours
+        else reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
         **_related_content(row),
     )  # fmt: skip
 
@@ -215,17 +223,21 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 def _related_content(row: Document) -> dict[str, Any]:
     """The context about other documents.
 
-    For a written answer: a document that may contradict it. For a document that expires: the
-    questions that other documents still answer, and those that would be lost.
+    For a written answer: a document that may contradict it. For a file: one with other figures. For
+    a document that expires: the questions that other documents still answer, and those that would
+    be lost.
     """
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
         return {"contradiction": content_warnings.contradiction(row)}
-    if row.valid_to is None:
-        return {}
-    answered, unanswered = content_overlap.questions_of(row)
-    return {"lost_questions": unanswered, "kept_questions": answered}
+    related: dict[str, Any] = {}
+    if content_warnings.is_uploaded(row) and row.is_answering:
+        related["contradiction"] = content_warnings.other_version(row)
+    if row.valid_to is not None:
+        answered, unanswered = content_overlap.questions_of(row)
+        related |= {"lost_questions": unanswered, "kept_questions": answered}
+    return related
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
@@ -247,7 +259,7 @@ def _show_row(
     row: Any,
     forms: Mapping[str, type[BotForm]],
     *,
-    delete: str,
+    delete: str | None,
     **context: Any,
 ) -> HttpResponse:
     """The page of a document or website: its forms and its state."""

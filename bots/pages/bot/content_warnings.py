@@ -1,20 +1,25 @@
 """Messages to a bot's owner about what its content lacks and where it contradicts itself."""
 
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 
-from bots.models import Bot, Document
+from bots.models import Bot, Document, DocumentSource
 from bots.services import chat_hooks, content_overlap
 from chatplatform.form_fields import language_name
 
 _MAX_QUOTED_WORDS = 40
 # With fewer questions, the detected language may be wrong.
 _MIN_QUESTIONS = 3
+# The list of content compares files of the last day with others, and at most five of them.
+_NEW_FOR, _MAX_NEW = timedelta(days=1), 5
 
 
 def contradiction(document: Document) -> SafeString | str:
@@ -32,6 +37,38 @@ def contradiction(document: Document) -> SafeString | str:
         passage.title,
         Truncator(" ".join(passage.text.split())).words(_MAX_QUOTED_WORDS),
     )
+
+
+def other_version(document: Document) -> SafeString | str:
+    """A message that names another file with the same words and other figures; empty if there is
+    none."""
+    other = content_overlap.find_other_version(document)
+    if other is None:
+        return ""
+    text = gettext(
+        "“%(new)s” and “%(old)s” say the same with different figures. If one of them is out of"
+        " date, replace or delete it:"
+    )
+    return format_html(
+        '<span data-other-version="{}">{} <a class="underline" href="{}">{}</a></span>',
+        other.pk,
+        text % {"new": document, "old": other},
+        reverse("admin:bots_bot_document", args=[document.bot_id, other.pk]),
+        other,
+    )
+
+
+def new_versions(rows: Iterable[Any]) -> list[SafeString | str]:
+    """The messages about files of the last day that say the same as another with other figures."""
+    since = timezone.now() - _NEW_FOR
+    new = [row for row in rows if is_uploaded(row) and row.created_at > since and row.is_answering]
+    return [text for row in new[:_MAX_NEW] if (text := other_version(row))]
+
+
+def is_uploaded(row: Any) -> bool:
+    """Whether a row of the content is an uploaded file."""
+    is_file = isinstance(row, Document) and row.source == DocumentSource.FILE
+    return is_file and not row.web_url_id
 
 
 def languages(bot: Bot) -> list[dict[str, Any]]:

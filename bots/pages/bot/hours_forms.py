@@ -21,6 +21,10 @@ class HoursForm(BotForm):
     heading = gettext_lazy("Business hours for this bot")
     business_hours = WeekField(label=gettext_lazy("Hours"), may_inherit=True)
 
+    def add_fields(self) -> None:
+        week: Any = self.fields["business_hours"]
+        week.suggest(self.bot.custom_hours)
+
     def stored(self) -> dict[str, Any]:
         return {"business_hours": self.bot.business_hours}
 

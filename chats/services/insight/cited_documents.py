@@ -31,13 +31,23 @@ _COUNTS = """
 def answers(bot: Bot) -> dict[int, int]:
     """The number of the bot's answers in the last 30 days that cite a document, by the document's
     id. The counts are at most ten minutes old."""
-    key = f"cited-documents:{bot.pk}"
-    counts: dict[int, int] | None = cache.get(key)
-    if counts is None:
-        begin = first_id(datetime.now(UTC) - _PERIOD)
-        counts = dict(fetch_rows(_COUNTS, [bot.client_id, begin, bot.pk]))
-        cache.set(key, counts, _CACHE_SECONDS)
-    return counts
+    return _counted(bot)[0]
+
+
+def counted_at(bot: Bot) -> datetime:
+    """When the numbers of `answers` were counted."""
+    return _counted(bot)[1]
+
+
+def _counted(bot: Bot) -> tuple[dict[int, int], datetime]:
+    key = f"cited-documents-at:{bot.pk}"
+    found: tuple[dict[int, int], datetime] | None = cache.get(key)
+    if found is None:
+        now = datetime.now(UTC)
+        counts = dict(fetch_rows(_COUNTS, [bot.client_id, first_id(now - _PERIOD), bot.pk]))
+        found = counts, now
+        cache.set(key, found, _CACHE_SECONDS)
+    return found
 
 
 def questions(document: Document) -> list[str]:

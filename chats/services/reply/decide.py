@@ -29,6 +29,8 @@ class Receipt:
     # filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
+    # Why the bot will hand over once the customer has answered the question for `asks_for`.
+    before_handoff: str | None = None
     # The field whose question the customer ignored; the bot will ask for it once more.
     passed_over: str | None = None
     # Whether the customer is asked to rephrase the question before the chat is handed over.
@@ -167,6 +169,10 @@ class InfoFacts:
     has_nothing_else: bool = False
     # The field to ask for next, if the reply leaves room for a question (`ask_next`).
     next: str | None = None
+    # The field to ask for next before a person takes over.
+    next_before_person: str | None = None
+    # Why the bot was about to hand over when it asked for a field (`Receipt.before_handoff`).
+    pending_handoff: str | None = None
 
 
 @dataclass(frozen=True)
@@ -245,6 +251,8 @@ INVALID_VALUE_REPLIES = {
 }  # fmt: skip
 # The reasons for handovers that may include the question for a customer-info field.
 _ASKING_REASONS = {"customer_asked", "no_answer"}
+# The reasons for handovers before which the bot asks for customer-info fields.
+_DETAILS_FIRST_REASONS = {*_ASKING_REASONS, "procedure"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
@@ -269,6 +277,8 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         return HandOver("bot_disabled")
     if not facts.texts and facts.textless_kind == "no_reply_needed":
         return NoReply()
+    if facts.info.pending_handoff:
+        return _after_details(facts.info, facts.info.pending_handoff)
     if facts.needs_person or not (facts.texts or facts.picture_ids):
         is_files = facts.textless_kind == "files" and not facts.needs_person
         return HandOver("files_only" if is_files else "unreadable")
@@ -374,7 +384,11 @@ def ask_next(decision: Decision, facts: Facts) -> Decision:
     a value, unless the customer has just left such a question unanswered. If they ignored it, and
     it is for a text field and may be repeated, the receipt records that."""
     info, asked = facts.info, facts.info.asked
+    if isinstance(decision, HandOver):
+        decision = ask_before_person(decision, info)
     match decision:
+        case CannedReply(receipt=Receipt(before_handoff=str())):
+            return decision
         case Answer():
             may_ask = True
         case CannedReply(receipt=Receipt(decision="info_given")):
@@ -389,6 +403,28 @@ def ask_next(decision: Decision, facts: Facts) -> Decision:
     if info.next is None or is_passed_over or not may_ask:
         return decision
     return replace(decision, receipt=replace(decision.receipt, asks_for=info.next))
+
+
+def ask_before_person(handover: HandOver, info: InfoFacts) -> HandOver | CannedReply:
+    """The handover or, if a field is to be asked for before it, the question for that field."""
+    name, asked = info.next_before_person, info.asked
+    is_passed_over = asked is not None and asked.answer_kind != "given"
+    if name is None or is_passed_over or handover.reason not in _DETAILS_FIRST_REASONS:
+        return handover
+    receipt = replace(handover.receipt, asks_for=name, before_handoff=handover.reason)
+    if info.pending_handoff:
+        return CannedReply("info_noted", replace(receipt, decision="info_given"))
+    return CannedReply("before_person", receipt)
+
+
+def _after_details(info: InfoFacts, reason: str) -> CannedReply | HandOver:
+    """The reply to a customer who was asked for a field before a handover. Whatever they wrote, the
+    bot then hands over; only an invalid value is asked for once more."""
+    asked = info.asked
+    if asked and asked.answer_kind == "wrong" and asked.may_repeat:
+        receipt = Receipt("info_wrong", asks_for=asked.name, before_handoff=reason)
+        return CannedReply(INVALID_VALUE_REPLIES[asked.type], receipt)
+    return HandOver(reason)
 
 
 def _reply_to_info(info: InfoFacts) -> CannedReply | None:

@@ -139,8 +139,9 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the unknown fields that the bot asks for in this chat. Fields of the pre-chat
-    form are left out, except required ones if the chat is not a preview."""
+    """The names of the unknown fields that the bot asks for in this chat. Left out are fields that
+    it asks for before a handover and those of the pre-chat form, except required ones if the chat
+    is not a preview."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -149,9 +150,12 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
     return tuple(
         field["name"]
         for field in _unknown_fields(chat)
-        if not had_form
-        or not field["ask_before_chat"]
-        or (field["required"] and not chat.is_preview)
+        if not field.get("ask_before_person")
+        and (
+            not had_form
+            or not field["ask_before_chat"]
+            or (field["required"] and not chat.is_preview)
+        )
     )
 
 
@@ -174,11 +178,14 @@ def _info(
 ) -> InfoFacts:
     """What the messages that share a reply mean for the bot's fields."""
     chat = message.conversation
-    unknown = _unknown_fields(chat)
-    if not unknown or not texts:
+    if not chat.bot.customer_info_fields:
         return InfoFacts()
+    unknown = _unknown_fields(chat)
     latest = fast_sql.latest_outgoing(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
+    pending_handoff: str | None = receipt.get("before_handoff")
+    if not unknown or not texts:
+        return InfoFacts(pending_handoff=pending_handoff)
     name: str | None = receipt.get("asks_for")
     asked_field = next((field for field in unknown if field["name"] == name), None)
     asked_names, passed_over = _asked_before(chat)
@@ -190,7 +197,12 @@ def _info(
         country=time_zones.country_of(chat.client.timezone),
         is_asked_again=name in passed_over,
     )
-    remaining = (name for name in wanted if name not in result.values)
+    due = [
+        name
+        for name in (field["name"] for field in unknown)
+        if name not in result.values and asked_names.count(name) == passed_over.count(name)
+    ]
+    before_person = {field["name"] for field in unknown if field.get("ask_before_person")}
     return InfoFacts(
         asked=AskedField(
             name, result.kind, asked_field["type"], asked_names.count(name) < MAX_QUESTIONS
@@ -199,9 +211,9 @@ def _info(
         else None,
         filled=result.values,
         has_nothing_else=result.has_nothing_else,
-        next=next(
-            (name for name in remaining if asked_names.count(name) == passed_over.count(name)), None
-        ),
+        next=next((name for name in due if name in wanted), None),
+        next_before_person=next((name for name in due if name in before_person), None),
+        pending_handoff=pending_handoff,
     )
 
 

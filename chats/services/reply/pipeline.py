@@ -24,7 +24,7 @@ from chats.services.reply import (
     procedure_runner,
     publishing,
 )
-from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
+from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
 
 
@@ -48,6 +48,8 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         decision = turn.decision if turn else decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
+        if isinstance(decision, HandOver):
+            decision = decide.ask_before_person(decision, facts.info)
         if turn and turn.waiting:
             decision = turn.waiting.with_question_repeated(decision)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)

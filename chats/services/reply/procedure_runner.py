@@ -66,11 +66,11 @@ class Waiting:
     def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
-        The question is not repeated after a handover, without a reply, or if the reply starts
-        another procedure, which ends this one.
+        The question is not repeated after a handover or a question before one, without a reply, or
+        if the reply starts another procedure, which ends this one.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskConfirmation)
-        if not is_reply or decision.receipt.procedure:
+        if not is_reply or decision.receipt.procedure or decision.receipt.before_handoff:
             return decision
         after = "" if isinstance(decision, AskConfirmation) else self.question
         stored = {"name": self.name, "steps": [], "waiting": asdict(self)}
@@ -92,6 +92,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     no such procedure."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.needs_person
+    is_for_rules = is_for_rules or facts.info.pending_handoff is not None
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
         return None
     latest = fast_sql.latest_outgoing(chat, before_seq=facts.first_seq)
@@ -221,6 +222,8 @@ class _Run:
         )
         self._trace = trace or Trace()
         self._texts: list[str] = []
+        # Whether the customer has just agreed, which approves the next call that they must approve.
+        self._is_confirmed = False
         self._step_log: list[dict[str, Any]] = []
 
     @property
@@ -241,6 +244,7 @@ class _Run:
         step = self.step
         if step.kind == "ask":
             self._known[step.name] = value
+        self._is_confirmed = step.kind == "confirm"
         self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
@@ -285,8 +289,14 @@ class _Run:
         return replace(reply, receipt=receipt)
 
     def hand_over(self, result: str) -> HandOver:
-        """Hand over to a person, after the texts of the steps taken."""
+        """Hand over to a person, after the texts of the steps taken and, if a call failed, after
+        telling the customer so."""
         self._step_log.append({"kind": "end", "result": result})
+        if result == "failed":
+            failed = automated_messages.sentence(
+                "call_failed", language=self.message.language, chat=self._chat
+            )
+            self._texts.append(failed.text)
         return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
     def with_another_try(self) -> Waiting:
@@ -354,12 +364,14 @@ class _Run:
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
-            call = self._runner.make(function, values)
+            call = self._runner.make(function, values, is_confirmed=self._is_confirmed)
         except argument_schemas.WrongArguments as error:
             self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
         except ApprovalNeeded as needed:
             return self._wait_for_approval(step, needed.call)
+        if function.requires_approval == Approval.CUSTOMER:
+            self._is_confirmed = False
         self._calls[step.name] = str(call.pk)
         self._log_step(step, call.status, call_id=str(call.pk))
         if call.status == CallStatus.SUCCEEDED:

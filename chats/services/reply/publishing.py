@@ -165,6 +165,8 @@ def _store(
     _append(chat, decision, reply, receipt=receipt, in_reply_to=message)
     if receipt.get("decision") in NO_ANSWER and not chat.is_preview:
         enqueue_question_grouping.enqueue_grouping(chat.bot)
+    if reason := receipt.get("before_handoff"):
+        handoffs.enqueue_after_details(chat, message, reason=reason)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:

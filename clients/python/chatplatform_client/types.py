@@ -904,6 +904,7 @@ class ConfigField(TypedDict):
     required: bool
     options: list[Option]
     ask_before_chat: bool
+    ask_before_person: bool
 
 
 class ConfirmRegistrationRequest(TypedDict):
@@ -1129,6 +1130,7 @@ class CustomerInfoField(TypedDict):
     question: dict[str, Any]
     options: list[Option]
     ask_before_chat: bool
+    ask_before_person: bool
 
 
 class CustomerInfoFieldInput(TypedDict):
@@ -1139,6 +1141,7 @@ class CustomerInfoFieldInput(TypedDict):
     question: NotRequired[dict[str, Any]]
     options: NotRequired[list[OptionInput]]
     ask_before_chat: NotRequired[bool]
+    ask_before_person: NotRequired[bool]
 
 
 class CustomerInfoFields(TypedDict):
@@ -2297,14 +2300,14 @@ class PhotoappConnectPageDto(TypedDict):
 
 
 class PlatformWord(TypedDict):
-    name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'agent_declined', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
+    name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'call_failed', 'agent_declined', 'before_person', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
     said_when: str | None
     default: dict[str, str] | None
     own: dict[str, Any]
 
 
 class PlatformWordInput(TypedDict):
-    name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'agent_declined', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
+    name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'call_failed', 'agent_declined', 'before_person', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
     said_when: NotRequired[str | None]
     default: NotRequired[dict[str, str] | None]
     own: NotRequired[dict[str, Any]]
@@ -2631,6 +2634,7 @@ class ReplyReceipt(TypedDict):
     answers: list[str]
     decision: str | None
     asks_for: str | None
+    before_handoff: str | None
     filled: list[str]
     passed_over: str | None
     asked_again: bool

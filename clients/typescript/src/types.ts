@@ -178,7 +178,7 @@ export type ClientTagRequest = { "name"?: string | null; "colour"?: string | nul
 
 export type ClientTags = { "tags": Array<Tag>; };
 
-export type ConfigField = { "name": string; "label": string; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "options": Array<Option>; "ask_before_chat": boolean; };
+export type ConfigField = { "name": string; "label": string; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "options": Array<Option>; "ask_before_chat": boolean; "ask_before_person": boolean; };
 
 export type ConfirmRegistrationRequest = { "token": string; "password": string; };
 
@@ -216,9 +216,9 @@ export type CustomerErasure = { "id": string; "customer_id": number; "status": "
 
 export type CustomerInfo = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; };
 
-export type CustomerInfoField = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "question": Record<string, unknown>; "options": Array<Option>; "ask_before_chat": boolean; };
+export type CustomerInfoField = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "question": Record<string, unknown>; "options": Array<Option>; "ask_before_chat": boolean; "ask_before_person": boolean; };
 
-export type CustomerInfoFieldInput = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required"?: boolean; "question"?: Record<string, unknown>; "options"?: Array<OptionInput>; "ask_before_chat"?: boolean; };
+export type CustomerInfoFieldInput = { "name": string; "label": Record<string, unknown>; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required"?: boolean; "question"?: Record<string, unknown>; "options"?: Array<OptionInput>; "ask_before_chat"?: boolean; "ask_before_person"?: boolean; };
 
 export type CustomerInfoFields = { "fields": Array<CustomerInfoField>; };
 
@@ -500,9 +500,9 @@ export type PhotoappConnectDto = { "redirect_uri": string; "code"?: string | nul
 
 export type PhotoappConnectPageDto = { "page_id": string; };
 
-export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "agent_declined" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string | null; "default": Record<string, string> | null; "own": Record<string, unknown>; };
+export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string | null; "default": Record<string, string> | null; "own": Record<string, unknown>; };
 
-export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "agent_declined" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string | null; "default"?: Record<string, string> | null; "own"?: Record<string, unknown>; };
+export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string | null; "default"?: Record<string, string> | null; "own"?: Record<string, unknown>; };
 
 export type PlatformWords = { "words": Array<PlatformWord>; };
 
@@ -594,7 +594,7 @@ export type ReplaysResponse = { "items": Array<ReplayDto>; "next_cursor": string
 
 export type ReplyDelta = { "text": string; };
 
-export type ReplyReceipt = { "message_id": string; "answers": Array<string>; "decision": string | null; "asks_for": string | null; "filled": Array<string>; "passed_over": string | null; "asked_again": boolean; "while_waiting": boolean; "handoff_reason": string | null; "confidence": number | null; "threshold": number | null; "passages": Array<Passage>; "knowledge_version": number | null; "prompt_version": number | null; "engine": string | null; "model": string | null; "engine_error": string | null; "call_ids": Array<string>; "usage": Usage; "procedure": ProcedureTrace | null; };
+export type ReplyReceipt = { "message_id": string; "answers": Array<string>; "decision": string | null; "asks_for": string | null; "before_handoff": string | null; "filled": Array<string>; "passed_over": string | null; "asked_again": boolean; "while_waiting": boolean; "handoff_reason": string | null; "confidence": number | null; "threshold": number | null; "passages": Array<Passage>; "knowledge_version": number | null; "prompt_version": number | null; "engine": string | null; "model": string | null; "engine_error": string | null; "call_ids": Array<string>; "usage": Usage; "procedure": ProcedureTrace | null; };
 
 export type ReplyReset = {  };
 

@@ -49,6 +49,8 @@ class HoursForm(ConfigForm):
         super().__init__(request, name)
         client = self.config.client
         self.initial["business_hours"] = self.config.business_hours
+        week: Any = self.fields["business_hours"]
+        week.suggest(self.config.custom_hours)
         self.initial["out_of_hours_message"] = {
             code: text.replace("{opens}", str(_OPENING))
             for code, text in self.config.out_of_hours_message.items()
@@ -126,8 +128,15 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     add = gettext_lazy("Add")
     parts = [
         Part("hours", hours.heading, hours, hours.save),
-        Part("country", gettext("Add public holidays"), country, add_country, add),
-        Part("day", gettext("Add a holiday"), day, add_day, add),
+        Part(
+            "country",
+            gettext("Add public holidays"),
+            country,
+            add_country,
+            add,
+            done=gettext("Public holidays added."),
+        ),
+        Part("day", gettext("Add a holiday"), day, add_day, add, done=gettext("Holiday added.")),
         Part("remove", "", removal, remove, done=gettext("Removed.")),
     ]
     return show(

@@ -34,6 +34,8 @@ class WeekWidget(forms.Widget):
 
     use_fieldset = True
     modes: Sequence[tuple[str, Any]] = ()
+    # The hours to show if none are stored.
+    suggested: Sequence[Entry] = _SUGGESTED
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Week:
         hours = []
@@ -57,7 +59,7 @@ class WeekWidget(forms.Widget):
     def render(
         self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
     ) -> SafeString:
-        hours = value.hours or _SUGGESTED
+        hours = value.hours or self.suggested
         days = []
         for day, weekday in WEEKDAYS.items():
             spans = [_displayed_hours(entry) for entry in hours if entry["weekday"] == day]
@@ -97,6 +99,10 @@ class WeekField(forms.Field):
         super().__init__(**options)
         inherited = [("company", gettext_lazy("Same as the company"))] if may_inherit else []
         self.widget.modes = [*inherited, *_MODES]
+
+    def suggest(self, hours: list[Entry] | None) -> None:
+        """Show these hours, if any, where none are stored."""
+        self.widget.suggested = hours or _SUGGESTED
 
     def prepare_value(self, value: Any) -> Week:
         """The stored hours as the widget shows them."""
