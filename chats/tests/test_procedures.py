@@ -513,35 +513,35 @@ def test_without_a_model_it_costs_nothing(ann, bot, server, chat):
     assert replies()[0].receipt["credits"] == 0
 
 
-def confirmed_refund(ann, bot, configure, get_order, refund, steps):
-    configure(get_order, {**refund, "requires_approval": "customer"})
-    assert write(ann, bot, steps).status_code == 200
+@pytest.fixture
+def confirmed(ann, bot, configure, get_order, refund):
+    """Write steps in which the customer must approve the call `refund`."""
+
+    def store(steps):
+        configure(get_order, {**refund, "requires_approval": "customer"})
+        assert write(ann, bot, steps).status_code == 200
+
+    return store
 
 
-def test_who_has_just_said_yes_is_not_asked_to_approve_the_call(
-    server, chat, ann, bot, configure, get_order, refund, tool
-):
-    steps = "ask order_id: Which order?\nconfirm: Refund order {order_id}?\ncall refund\nsay: Done."
-    confirmed_refund(ann, bot, configure, get_order, refund, steps)
+def test_who_has_just_said_yes_is_not_asked_to_approve_the_call(confirmed, server, chat, tool):
+    ask_first = "ask order_id: Which order?\nconfirm: Refund order {order_id}?"
+    confirmed(f"{ask_first}\ncall refund\nsay: Done.")
     said = tell(server, chat, START, "1234", "yes")
     assert said == ["Which order?", "Refund order 1234?", "Done."]
     assert [request.method for request in tool.requests] == ["POST"]
 
 
-def test_one_yes_approves_one_call(server, chat, ann, bot, configure, get_order, refund, tool):
-    steps = "confirm: Refund orders 1 and 2?\ncall refund with order_id = 1\n"
-    steps += "call refund with order_id = 2\nsay: Done."
-    confirmed_refund(ann, bot, configure, get_order, refund, steps)
+def test_one_yes_approves_one_call(confirmed, server, chat, tool):
+    first = "confirm: Refund orders 1 and 2?\ncall refund with order_id = 1\n"
+    confirmed(f"{first}call refund with order_id = 2\nsay: Done.")
     said = tell(server, chat, START, "yes")
     assert said[-1].startswith("I can do this for you: refund (order id: 2)")
     assert len(tool.requests) == 1
 
 
-def test_a_yes_before_another_question_approves_nothing(
-    server, chat, ann, bot, configure, get_order, refund, tool
-):
-    steps = "confirm: Refund an order?\nask order_id: Which order?\ncall refund\nsay: Done."
-    confirmed_refund(ann, bot, configure, get_order, refund, steps)
+def test_a_yes_before_another_question_approves_nothing(confirmed, server, chat, tool):
+    confirmed("confirm: Refund an order?\nask order_id: Which order?\ncall refund\nsay: Done.")
     said = tell(server, chat, START, "yes", "1234")
     assert said[-1].startswith("I can do this for you: refund (order id: 1234)")
     assert tool.requests == []

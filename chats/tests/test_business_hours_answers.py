@@ -101,7 +101,7 @@ def test_its_page_says_where_to_change_it(opens, ann, site, bot):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("code", "question", "line"),
+    "case",
     [
         ("vi", "Thứ bảy mấy giờ mở cửa?", "Thứ 7: mở cửa từ 09:00 đến 18:00"),
         ("vi", "Chủ nhật có mở cửa không?", "Chủ nhật: đóng cửa cả ngày"),
@@ -109,7 +109,8 @@ def test_its_page_says_where_to_change_it(opens, ann, site, bot):
         ("de", "Wann schließen Sie am Freitag?", "Freitag: geöffnet von 09:00 bis 20:00"),
     ],
 )
-def test_hours_are_told_in_the_customers_language(opens, ann, bot, server, code, question, line):
+def test_hours_are_told_in_the_customers_language(opens, ann, bot, server, case):
+    code, question, line = case
     ann.put(f"/ai/bot/{bot.pk}/update-bot", {"languages": ["en", code]})
     opens(business_hours=WEEK)
     assert line.lower() in Talk(server).say(question).lower()
