@@ -24,14 +24,21 @@ def line(kind: Kind, text: str = "", *, url: str = "") -> Line:
 
 
 def of_form(answers: Any) -> list[Line]:
-    """A line for each answer in a form, such as "Rating: Excellent"."""
+    """A line that says that the customer filled in a form, and one for each answer; no line if no
+    answer can be read."""
+    found = of_answers(answers)
+    return [line("form"), *found] if found else []
+
+
+def of_answers(answers: Any) -> list[Line]:
+    """A line for each answer, such as "Rating: Excellent"."""
     if isinstance(answers, str):
         answers = parse_string(answers)
     return [
         line("answer", f"{label_of(name)}: {shown}")
         for name, value in as_dict(answers).items()
         if name not in _PROVIDER_KEYS and (shown := shown_value(value))
-    ][:_MAX_LINES]
+    ][: _MAX_LINES - 1]
 
 
 def label_of(name: str) -> str:
@@ -87,6 +94,16 @@ def of_products(elements: Any) -> list[Line]:
         if names := joined([name, as_text(element.get("subtitle"))]):
             found.append(line("product", names, url=as_text(element.get("url"))))
     return found
+
+
+def of_link(url: str, *described: str, words: str) -> list[Line]:
+    """A line for a link that the customer shared, with its title; none if it says no more than the
+    customer's words."""
+    title = joined(text for text in described if text != url)
+    if not title and url in words:
+        return []
+    built = line("shared_link", title, url=url)
+    return [built if "url" in built else line("shared_link", joined([title, url]))]
 
 
 def of_contact(names: Iterable[Any]) -> list[Line]:

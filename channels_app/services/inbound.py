@@ -44,7 +44,7 @@ from channels_app.services import (
     sending,
 )
 from chatplatform import jobs, markdown_to_text
-from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
+from chats.models import Conversation, Message, MessageStatus, OptOut, ReplyScope, Thumb
 from chats.schemas.feedback import ChatFeedBackDto
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.schemas.people import CustomerInfo, Location
@@ -177,10 +177,18 @@ def _receive(
     if not found:
         item, is_elsewhere = _add_early_news(connection, identity, item)
     chat = _current_chat(connection, identity)
-    is_answered = not opt_outs.apply(identity.customer_id, item.content.text) and not is_elsewhere
+    if chat and (call := _find_call(chat, item)):
+        _end_call(connection, chat, call, item)
+        return
+    choice = opt_outs.apply(identity.customer_id, item.content.text)
+    is_answered = not (choice.is_all or is_elsewhere)
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
     chat = message.conversation
     _link(connection, chat, identity)
+    if choice.resumed == OptOut.ALL:
+        channel_updates.note_messages_wanted(chat)
+    elif choice.resumed == OptOut.OFFERS:
+        channel_updates.note_offers(chat, are_wanted=True)
     if is_elsewhere:
         channel_updates.set_thread_owner(chat, is_ours=False)
     if referral := item.metadata.get("referral"):
@@ -192,6 +200,28 @@ def _receive(
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
         _apply_early_changes(connection, item.message_id, stored)
+
+
+def _find_call(chat: Conversation, item: events.MessageIn) -> Message | None:
+    """The message about the same call, if the item reports a call and the message is recent."""
+    call_id = item.metadata.get("call_id")
+    if not call_id:
+        return None
+    latest = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _MAX_SEARCHED)
+    return latest.filter(sender_type="customer", metadata__call_id=call_id).first()
+
+
+def _end_call(
+    connection: ChannelConnection, chat: Conversation, call: Message, item: events.MessageIn
+) -> None:
+    """Write how a call ended into the message about it. A beginning that arrives late is
+    ignored."""
+    lines = list(item.content.lines)
+    if lines[0]["kind"] == "call":
+        return
+    channel_updates.end_call(call, lines, channel_context.to_text(lines))
+    if window := PROVIDERS[connection.channel].reply_window:
+        channel_updates.extend_reply_window(chat, _past(item.at) + window)
 
 
 def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerIdentity) -> None:

@@ -1,5 +1,7 @@
 """Store whether customers of channels still want messages, and offers."""
 
+from dataclasses import dataclass
+
 from bots.language.normalization import normalize
 from chats.models import Customer, OptOut
 from chats.services.core import customers
@@ -13,9 +15,18 @@ _STOP = {
 _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", "dang ky"}
 
 
-def apply(customer_id: int, text: str) -> bool:
-    """Store that a customer wants no more messages, or wants them again. True if the message says
-    only that, so that the bot does not reply.
+@dataclass(frozen=True)
+class Choice:
+    """What a message says about the customer's wish for messages."""
+
+    # Whether the message says nothing else, so that the bot does not reply.
+    is_all: bool
+    # What the customer had opted out of and gets again.
+    resumed: OptOut = OptOut.NONE
+
+
+def apply(customer_id: int, text: str) -> Choice:
+    """Store that a customer wants no more messages, or wants them again.
 
     Any message after a stop means that the customer wants messages again. Customers who want no
     offers get them again only if they ask for them.
@@ -23,12 +34,13 @@ def apply(customer_id: int, text: str) -> bool:
     words = _plain(text)
     if words in _STOP:
         customers.set_opt_out(customer_id, OptOut.ALL)
-        return True
-    before = Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id)
+        return Choice(is_all=True)
+    before = OptOut(Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id))
     is_start = before != OptOut.NONE and words in _START
-    if is_start or before == OptOut.ALL:
-        customers.set_opt_out(customer_id, OptOut.NONE)
-    return is_start
+    if not is_start and before != OptOut.ALL:
+        return Choice(is_all=False)
+    customers.set_opt_out(customer_id, OptOut.NONE)
+    return Choice(is_all=is_start, resumed=before)
 
 
 def choose_offers(customer_id: int, *, are_wanted: bool) -> None:

@@ -231,7 +231,7 @@ def test_a_file_goes_with_the_token_to_the_files_host_alone(chatapp, quiet, sett
     [
         ("template_button", {"title": "Yes", "payload": "P1"}, "Yes", {"payload": "P1"}),
         ("contacts", {"name": "Lan Pham"}, "Contact: Lan Pham, +84 90 999 9999", None),
-        ("order", {}, "Order: 3 × p1 (30 VND)", None),
+        ("order", {}, "Order: 3 × p1, 30 VND each", None),
         ("text", {"text": "Look", "forwarded": True}, "Look",
          {"forwarded": True, "lines": [{"kind": "forwarded"}]}),
     ],

@@ -31,7 +31,8 @@ def shown(message: Message) -> str:
         parts = ["[deleted]"]
     else:
         lines = message.metadata.get("lines") or []
-        parts = channel_context.to_text(lines).split("\n") if lines else []
+        is_alone = bool(message.metadata.get("no_words"))
+        parts = channel_context.to_text(lines, is_alone=is_alone).split("\n") if lines else []
         parts += [_part(part) for part in message.content if not _is_said(message, part)]
     words = " | ".join(parts)
     by = "note: " if message.is_note else "us: " if message.sender_type == "agent" else ""

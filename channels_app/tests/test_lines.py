@@ -89,6 +89,30 @@ def test_nothing_is_an_empty_message(nobody, quiet):
     assert stored.metadata == {"lines": [Line(kind="tapped")], "no_words": True}
 
 
+@pytest.mark.parametrize("duration", [62, None])
+def test_a_call_is_one_message_whatever_order_its_ends_arrive_in(nobody, number, duration):
+    call = {
+        "id": "wacid.1", "from": "84905550007", "direction": "USER_INITIATED", "timestamp": now(),
+    }  # fmt: skip
+    end = call | {"event": "terminate", "status": "COMPLETED", "duration": duration}
+    for number_of_call, bodies in enumerate([(call | {"event": "connect"}, end), (end, call)]):
+        for body in bodies:
+            call_id = f"wacid.{number_of_call}"
+            change = {"event": "connect"} | body | {"id": call_id}
+            of_call = of_chatapp(calls=[change])
+            of_call["entry"][0]["changes"][0]["field"] = "calls"
+            came(nobody, "/chatapp/webhook", of_call)
+    calls = Message.objects.filter(sender_type="customer")
+    ends = [
+        Line(kind="answered_call", text="1 min 2 s") if duration else Line(kind="answered_call")
+    ]
+    assert [row.metadata["lines"] for row in calls] == [ends, ends]
+    assert {row.text for row in calls} == {
+        "Call from the customer, answered" + (", 1 min 2 s" if duration else "")
+    }
+    assert all(row.edited_at is None for row in calls)
+
+
 @pytest.mark.full
 def test_a_customer_who_wrote_stop_gets_no_template_until_they_write_again(nobody, number, ben):
     stop = of_chatapp(messages=[message(text={"body": "STOP"})])

@@ -101,7 +101,9 @@ def test_a_file_elsewhere_is_not_fetched_and_the_message_is_kept(localapp, chat)
 def test_places_links_cards_and_replies(localapp, chat):
     (place,) = came(localapp, "location", lat="10.5", long="106.25").content
     assert (place["location"]["latitude"], place["location"]["longitude"]) == (10.5, 106.25)
-    assert came(localapp, "link").text == "https://shop.example/page\nA page"
+    (link,) = came(localapp, "link").metadata["lines"]
+    assert (link["kind"], link["text"]) == ("shared_link", "A page")
+    assert link["url"] == "https://shop.example/page"
     assert "84909999999" in came(localapp, "business_card").text
     first = came(localapp, "text", text="One")
     second = came(localapp, "text", text="Two", reply_to=first.provider_message_id)

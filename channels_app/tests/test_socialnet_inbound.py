@@ -112,9 +112,12 @@ def test_a_place_is_a_place(socialnet):
     assert part["location"]["longitude"] == 106.25
 
 
-def test_a_link_and_a_thumb_are_words(socialnet):
+def test_a_link_is_shared_and_a_thumb_is_words(socialnet):
     link = came(socialnet, "link", url="https://shop.example/a", title="A page")
-    assert link.text == "https://shop.example/a\nA page"
+    assert link.text == "https://shop.example/a"
+    assert link.metadata["lines"] == [
+        {"kind": "shared_link", "text": "A page", "url": "https://shop.example/a"}
+    ]
     assert came(socialnet, "sticker").text == "👍"
 
 
@@ -202,7 +205,7 @@ def test_the_bot_is_silent_if_another_app_had_the_thread_before_the_first_messag
     run_jobs()
     chat = Conversation.objects.get()
     assert (chat.assign_type, chat.handoff_reason) == ("queue", "answered_elsewhere")
-    assert [message.text for message in Message.objects.all()] == ["Hello?"]
+    assert [message.text for message in Message.objects.filter(is_note=False)] == ["Hello?"]
     assert not OutboundSend.objects.exists()
     assert not InboundItem.objects.exclude(awaited_message_id="").exists()
 

@@ -41,9 +41,10 @@ def test_an_attachment_of_any_payload_keeps_the_text(nobody, page, payload):
         "type": "fallback", "title": "TV set", "url": "https://x.example/tv", "payload": payload,
     }  # fmt: skip
     part = {"message": {"mid": "m_1", "text": WORDS, "attachments": [attachment, "nothing", 5]}}
-    assert arrived(nobody, "/socialnet/webhook", event(part)) == (
-        f"{WORDS}\nTV set\nhttps://x.example/tv"
-    )
+    assert arrived(nobody, "/socialnet/webhook", event(part)) == WORDS
+    assert Message.objects.get(sender_type="customer").metadata["lines"] == [
+        {"kind": "shared_link", "text": "TV set", "url": "https://x.example/tv"}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.schemas import chatapp_callback as hook
 from channels_app.schemas.graph_callback import Tolerant
-from chats.services.core.channel_context import Line
+from chats.services.core.channel_context import Kind, Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
@@ -28,7 +28,7 @@ _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "erro
 _REPLIES = ("button_reply", "list_reply", "nfm_reply", "call_permission_reply")
 # What agents read of types that chats cannot show; some say nothing.
 _NAMES = dict.fromkeys(("unsupported", "unknown", "text", "order"), "") | {
-    "contacts": "contact", "poll_creation": "poll",
+    "contacts": "a contact without a name or number", "poll_creation": "poll",
 }  # fmt: skip
 _MAX_ID = 300
 _NUMBER = ("phone_number_id", "display_phone_number")
@@ -284,7 +284,8 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
         unnamed = "voice message" if file.voice else "sticker" if message.type == "sticker" else ""
         name = file.filename or unnamed
         shown = events.InboundFile(kind, media_id=file.id or "", file_name=name)
-        return events.Content(text=file.caption or "", files=[shown])
+        about = [context_lines.line("sticker")] if message.type == "sticker" else []
+        return events.Content(text=file.caption or "", files=[shown], lines=about)
     if message.type == "location" and (at := message.location):
         names = ", ".join(filter(None, [at.name, at.address]))
         place = place_of(at.latitude, at.longitude, names)
@@ -350,11 +351,17 @@ def _values(card: dict[str, Any]) -> Iterator[Any]:
 
 def _ordered_items(order: dict[str, Any]) -> list[str]:
     """The items of an order, one line each."""
-    return [
-        f"{item.get('quantity')} × {as_text(item.get('product_retailer_id'))}"
-        f" ({item.get('item_price')} {as_text(item.get('currency'))})"
-        for item in dicts_in(order.get("product_items"))
-    ]
+    return [_ordered_item(item) for item in dicts_in(order.get("product_items"))]
+
+
+def _ordered_item(item: dict[str, Any]) -> str:
+    """Such as "3 × TEAPOT-3, 250,000 VND each"."""
+    count, price = item.get("quantity"), item.get("item_price")
+    amount = f"{price:,}" if isinstance(price, int | float) else as_text(price)
+    each = " each" if amount and count != 1 else ""
+    cost = f"{amount} {as_text(item.get('currency'))}".strip() + each if amount else ""
+    name = f"{'' if count is None else count} × {as_text(item.get('product_retailer_id'))}"
+    return context_lines.joined([name.removeprefix(" × "), cost])
 
 
 def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
@@ -386,11 +393,8 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
         return origin.left_out(raw, f"call.{call.event}")
     has_ended = call.event == "terminate"
     was_missed = has_ended and (call.status or "").upper() != "COMPLETED"
-    seconds = int(call.duration or 0) if has_ended and not was_missed else 0
-    length = f"{seconds // 60}:{seconds % 60:02}" if seconds else ""
-    line = context_lines.line(
-        "missed_call" if was_missed else "answered_call" if seconds else "call", length
-    )
+    kind: Kind = "missed_call" if was_missed else "answered_call" if has_ended else "call"
+    line = context_lines.line(kind, _length(call.duration) if kind == "answered_call" else "")
     contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
     user_id = call.from_user_id or (contact and contact.user_id) or call.sender
     number = call.sender if call.sender != user_id else ""
@@ -398,12 +402,19 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     return events.MessageIn(
         **common, account_id=origin.account_id,
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
-        # An end without a duration has the key of the beginning, so it is ignored as a duplicate.
-        key=key_of("call", call.id, was_missed, *([seconds] if seconds else [])), message_id=None,
-        content=events.Content(lines=[line]),
+        key=key_of("call", call.id, kind), message_id=None,
+        # The end of a call is written into the message about its beginning.
+        content=events.Content(lines=[line]), metadata={"call_id": call.id},
         customer_name=(contact and contact.profile and contact.profile.name) or "",
         phone=_phone(common),
     )  # fmt: skip
+
+
+def _length(duration: Any) -> str:
+    """How long a call took, such as "1 min 2 s"; empty if unknown."""
+    minutes, seconds = divmod(int(duration or 0), 60)
+    parts = [f"{minutes} min" if minutes else "", f"{seconds} s" if seconds else ""]
+    return " ".join(filter(None, parts))
 
 
 def _preference_item(raw: Any, origin: _Origin, choice: hook.ChatappPreference) -> events.Item:

@@ -204,7 +204,9 @@ def _content(message: hook.HookMessage) -> events.Content:
             sticker = as_text(payload.get("sticker_id"))
             # The provider may send a sticker twice: as an image and as a sticker.
             if not sticker or sticker not in stickers:
-                name = "sticker" if sticker else ""
+                is_sticker = bool(sticker) or kind == "sticker"
+                about += [context_lines.line("sticker")] if is_sticker else []
+                name = "sticker" if is_sticker else ""
                 files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
             stickers.add(sticker)
         elif kind == "story_mention":
@@ -214,15 +216,14 @@ def _content(message: hook.HookMessage) -> events.Content:
             about += _of_template(payload, words)
         elif kind in _POSTS:
             about.append(context_lines.line(_POSTS[kind], title, url=url))
-        elif url or title:
-            words += [line for line in (title, url) if line]
+        elif url:
+            about += context_lines.of_link(url, title, words=words[0])
         else:
             name = _NAMES.get(kind, kind.replace("_", " "))
-            about.append(context_lines.line("unsupported", name))
+            about.append(context_lines.line("unsupported", context_lines.joined([name, title])))
     if message.is_unsupported:
         about.append(context_lines.line("unsupported"))
     return events.Content(
-        # A link's title is often its URL, which is then shown once.
         text="\n".join(dict.fromkeys(line for line in words if line)),
         files=files,
         place=place,

@@ -35,6 +35,7 @@ _ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 _OUT_OF_SCOPE = ("anonymous_", "user_send_group_")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
+_MAX_STARS = 5
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
 # The provider's codes for reactions; an unknown code is shown unchanged.
 _REACTIONS = {
@@ -127,8 +128,10 @@ def _detail_lines(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":
-        answers = {"Rating": message.rate, "Feedback": message.feedbacks, "Note": message.note}
-        return context_lines.of_form(answers)
+        stars = as_text(message.rate)
+        rating = f"{stars} of {_MAX_STARS}" if stars else ""
+        answers = {"Rating": rating, "Feedback": message.feedbacks, "Note": message.note}
+        return context_lines.of_answers(answers)
     if event.event_name == "user_submit_info":
         info = event.info or {}
         return context_lines.of_form({name: info.get(name) for name in _DETAILS})
@@ -143,21 +146,22 @@ def _content(message: LocalappMessage) -> events.Content:
         url = as_text(payload.get("url"))
         at = as_dict(payload.get("coordinates"))
         found = place_of(at.get("latitude"), at.get("longitude"))
-        described = as_text(payload.get("description"))
+        title, described = as_text(payload.get("title")), as_text(payload.get("description"))
         if kind == "location" and found:
             place = found
         elif kind in _FILES:
+            about += [context_lines.line("sticker")] if kind == "sticker" else []
             name = as_text(payload.get("name"))[:200]
             files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
         elif card := _card(described, url):
             about += card
         elif kind == "template":
             words += [shown for shown in map(_shown, dicts_in(payload.get("elements"))) if shown]
-        elif shown := [part for part in (as_text(payload.get("title")), described, url) if part]:
-            words += shown
+        elif url:
+            about += context_lines.of_link(url, title, described, words=words[0])
         else:
-            about.append(context_lines.line("unsupported", kind))
-    # A link's title is often its URL, which is then shown once.
+            name = context_lines.joined([kind, title, described])
+            about.append(context_lines.line("unsupported", name))
     text = "\n".join(dict.fromkeys(line for line in words if line))
     return events.Content(text=text, files=files, place=place, lines=about)
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
-from chats.services.core.channel_context import Line
+from chats.services.core.channel_context import Kind, Line
 
 Fields = dict[str, Any]
 # For each field of a message that may contain a file: the kind of the file.
@@ -20,6 +20,9 @@ _FILES: dict[str, Any] = {
 }  # fmt: skip
 # What files are called that have no name.
 _FILE_NAMES = {"voice": "voice message", "video_note": "video message", "sticker": "sticker"}
+_WORDS = {"paid_media": "paid photo or video"}
+# For fields with a file that has a special form: the kind of its line.
+_LINE_KINDS: dict[str, Kind] = {"live_photo": "live_photo", "video_note": "video_message"}
 # Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed",
@@ -64,12 +67,14 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
         if not message_id or not _SERVICE.isdisjoint(body):
             return None
         name = next((name for name in _NAMED if name in body), "")
-        content = events.Content(lines=[context_lines.line("unsupported", name.replace("_", " "))])
+        shown = _WORDS.get(name, name.replace("_", " "))
+        content = events.Content(lines=[context_lines.line("unsupported", shown)])
     command, _, value = content.text.partition(" ")
-    if command == "/start" and value:
+    if command == "/start":
         # A link to the bot may carry a value.
-        content = events.Content(text=command, lines=[context_lines.line("link", value)])
-        metadata = {"referral": {"ref": value[:200]}}
+        link = [context_lines.line("link", value)] if value else []
+        content = events.Content(text=command, lines=[context_lines.line("started"), *link])
+        metadata = {"referral": {"ref": value[:200]}} if value else {}
     original = as_dict(body.get("reply_to_message"))
     of_content = (common["user_id"], as_text(body.get("date")), content.text)
     return events.MessageIn(
@@ -128,7 +133,7 @@ def _content(body: Fields) -> events.Content:
     place = place_of(at.get("latitude"), at.get("longitude"), names)
     words = _words(body) or ("" if place else names)
     about = [
-        *_cards(body), *_poll(as_dict(body.get("poll"))),
+        *_kind_lines(body), *_cards(body), *_poll(as_dict(body.get("poll"))),
         *context_lines.of_form(as_dict(body.get("web_app_data")).get("data")),
     ]  # fmt: skip
     file = _file(body)
@@ -139,6 +144,16 @@ def _content(body: Fields) -> events.Content:
         text=words or shown, files=[file] if file else [],
         place=place, lines=about,
     )  # fmt: skip
+
+
+def _kind_lines(body: Fields) -> list[Line]:
+    """A line that names a sticker and the like, which otherwise look like any picture or place."""
+    if sticker := as_dict(body.get("sticker")):
+        # Without a file, the emoji is the text.
+        return [context_lines.line("sticker", as_text(sticker.get("emoji")) if _file(body) else "")]
+    if as_dict(body.get("location")).get("live_period"):
+        return [context_lines.line("live_location")]
+    return [context_lines.line(kind) for name, kind in _LINE_KINDS.items() if body.get(name)]
 
 
 def _forwarded(body: Fields) -> list[Line]:
@@ -156,7 +171,9 @@ def _forwarded(body: Fields) -> list[Line]:
 def _poll(poll: Fields) -> list[Line]:
     """A line with the question of a poll and its options."""
     options = [as_text(option.get("text")) for option in dicts_in(poll.get("options"))]
-    words = " ".join(filter(None, [as_text(poll.get("question")), context_lines.joined(options)]))
+    words = " - ".join(
+        filter(None, [as_text(poll.get("question")), " / ".join(filter(None, options))])
+    )
     return [context_lines.line("poll", words)] if words else []
 
 

@@ -11,7 +11,8 @@ Kind = Literal[
     "quote", "missing_quote", "product", "post", "reel", "story", "forwarded", "forwarded_from",
     "forwarded_often", "advertisement", "link", "post_link", "story_reply", "story_mention",
     "answer", "form", "order", "contact", "own_number", "poll", "call", "answered_call",
-    "missed_call", "call_allowed", "call_refused", "tapped", "unsupported",
+    "missed_call", "call_allowed", "call_refused", "tapped", "unsupported", "sticker",
+    "live_location", "live_photo", "video_message", "shared_link", "started",
 ]  # fmt: skip
 
 
@@ -23,11 +24,11 @@ class Line(TypedDict, total=False):
     url: str
 
 
-# The English text of a line of each kind.
+# The English text of a line of each kind; the desk's are `LINES` in `labels.js`.
 _TEXTS: dict[str, str] = {
     "quote": "Replying to: {text}",
     "missing_quote": "Replying to a message that isn't here",
-    "product": "About: {text}",
+    "product": "Product: {text}",
     "post": "Shared a post: {text}",
     "reel": "Shared a reel: {text}",
     "story": "Shared a story: {text}",
@@ -40,21 +41,32 @@ _TEXTS: dict[str, str] = {
     "story_reply": "Replied to your story",
     "story_mention": "Mentioned you in their story",
     "answer": "{text}",
-    "form": "Submitted a form",
+    "form": "Filled in a form",
     "order": "Order: {text}",
     "contact": "Contact: {text}",
     "own_number": "Shared their own phone number: {text}",
     "poll": "Poll: {text}",
-    "call": "Called you",
-    "answered_call": "Answered call: {text}",
-    "missed_call": "Missed call",
+    "call": "The customer is calling",
+    "answered_call": "Call from the customer, answered, {text}",
+    "missed_call": "Missed call from the customer",
     "call_allowed": "Allows you to call",
     "call_refused": "Doesn't allow you to call",
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
+    "sticker": "Sticker: {text}",
+    "live_location": "Live location",
+    "live_photo": "Live photo",
+    "video_message": "Video message",
+    "shared_link": "Shared a link: {text}",
+    "started": "Started the chat",
 }
+# The texts that two kinds have in some messages instead.
+_ONLY_PRODUCT = "Shared a product: {text}"
+_ADVERTISEMENT_NUMBER = "Came from an advertisement ({text})"
 # Kinds of lines that say what a question is about. The bot gets them with the question.
-_ABOUT = {"quote", "product", "post", "reel", "story"}
+_ABOUT = {"quote", "product", "post", "reel", "story", "shared_link"}
+# Kinds of lines beside which a product counts as shared, and not as what a question is about.
+_WITH_PRODUCT = {"product", "forwarded", "forwarded_from", "forwarded_often"}
 # Kinds of lines to which no customer expects an answer.
 _NO_REPLY_NEEDED = {
     "story_mention", "call", "answered_call", "missed_call", "call_allowed", "call_refused",
@@ -64,12 +76,23 @@ _NO_REPLY_NEEDED = {
 _NEEDS_PERSON = {"answer", "form", "order", "contact", "own_number"}
 
 
-def to_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """The lines as English text."""
-    return "\n".join(
-        _TEXTS[line["kind"]].replace("{text}", line.get("text") or "").removesuffix(": ")
-        for line in lines
-    )
+def to_text(lines: Sequence[Mapping[str, Any]], *, is_alone: bool = True) -> str:
+    """The lines as English text. `is_alone`: whether the message contains nothing else."""
+    is_only_product = is_alone and all(line["kind"] in _WITH_PRODUCT for line in lines)
+    return "\n".join(_line_text(line, is_only_product=is_only_product) for line in lines)
+
+
+def _line_text(line: Mapping[str, Any], *, is_only_product: bool) -> str:
+    kind, text = line["kind"], line.get("text") or ""
+    template = _TEXTS[kind]
+    if kind == "product" and is_only_product:
+        template = _ONLY_PRODUCT
+    elif kind == "advertisement" and text.isdecimal():
+        template = _ADVERTISEMENT_NUMBER
+    elif kind == "shared_link":
+        text = " ".join(filter(None, (text, line.get("url"))))
+    shown = template if text else template.partition("{text}")[0].rstrip(":, ")
+    return shown.replace("{text}", text)
 
 
 def about(metadata: Mapping[str, Any]) -> list[str]:

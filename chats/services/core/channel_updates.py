@@ -14,6 +14,7 @@ from bots.language import detection
 from bots.models import Bot
 from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.models.message import text_content
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.services.core import (
     attachments,
@@ -23,6 +24,7 @@ from chats.services.core import (
     message_status,
     messages,
 )
+from chats.services.core.channel_context import Line
 from identity.models import Client
 
 
@@ -70,7 +72,7 @@ def store_external_reply(
 def set_thread_owner(chat: Conversation, *, is_ours: bool) -> None:
     """Move the chat from the bot to the queue when another app takes over the customer's thread at
     the provider. When the thread returns (`is_ours`), move the chat back to the bot if it still
-    waits in the queue for this reason and the bot is on."""
+    waits in the queue for this reason and the bot is on. A note says who answers from now on."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status == Status.ENDED:
@@ -78,23 +80,44 @@ def set_thread_owner(chat: Conversation, *, is_ours: bool) -> None:
         was_elsewhere = locked.handoff_reason == "answered_elsewhere"
         if not is_ours and locked.assign_type == AssignType.BOT:
             lifecycle.to_queue(locked, reason="answered_elsewhere")
+        if not is_ours:
+            messages.append_note(locked, "Another app answers this conversation now.", {})
+        elif was_elsewhere:
+            messages.append_note(locked, "The other app handed this conversation back.", {})
         may_return = was_elsewhere and locked.assign_type == AssignType.QUEUE
         if is_ours and may_return and not conversations.bot_off_reason(locked.bot):
             lifecycle.to_bot(locked, by=None)
 
 
 def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
-    """Add a note that the customer wants no more offers, or wants them again."""
+    """Add a note that the customer opted out of offers, or in again."""
     with transaction.atomic():
-        change = "wants offers again" if are_wanted else "wants no more offers"
+        change = "opted in to offers again" if are_wanted else "opted out of offers"
         messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
+
+
+def note_messages_wanted(chat: Conversation) -> None:
+    """Add a note that a customer who had opted out of all messages gets them again."""
+    with transaction.atomic():
+        messages.append_note(conversations.lock(chat), "The customer gets messages again.", {})
 
 
 def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
-    """Add a note that the customer has blocked the channel's account, or no longer blocks it."""
+    """Add a note that the customer has blocked the channel's account, or unblocked it."""
     with transaction.atomic():
-        change = "blocked this account" if is_blocked else "no longer blocks this account"
-        messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
+        change = "blocked" if is_blocked else "unblocked"
+        messages.append_note(conversations.lock(chat), f"The customer {change} your account.", {})
+
+
+def end_call(message: Message, lines: list[Line], text: str) -> None:
+    """Replace the lines of a message about a call that has ended, and the text that they are."""
+    with transaction.atomic():
+        chat, row = message_status.lock(message)
+        if row.deleted_at:
+            return
+        content, metadata = text_content(text), {**row.metadata, "lines": lines}
+        message_status.write(row, content=content, text=text, metadata=metadata)
+        message_status.announce_message(chat, "message.updated", row)
 
 
 def note_price(message: Message, *, category: str, charged: int) -> None:

@@ -6,7 +6,7 @@ import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label, linesOf } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, isWordless, label, linesOf, reasonOf } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, faceOf, safeAddress, senderName } from "./people.js";
 import { Rating } from "./ratings.js";
@@ -44,7 +44,7 @@ export class Bubble extends Component {
 
 /** The channel's lines above the parts; if the customer wrote nothing, they are the text. */
 function Content({ message }) {
-  const parts = message.metadata?.no_words ? message.content.filter(({ type }) => type !== "text") : message.content;
+  const parts = isWordless(message) ? message.content.filter(({ type }) => type !== "text") : message.content;
   return html`
     ${linesOf(message).map(({ kind, words, url }) => html`<${Line} kind=${kind} words=${words} address=${safeAddress(url)} />`)}
     ${parts.map((part, place) => html`<${Part} key=${place} part=${part} message=${message} />`)}
@@ -120,7 +120,7 @@ class Translations extends Component {
   };
 
   render({ chat, message, model }, { fault }) {
-    if (message.metadata?.no_words) return null;
+    if (isWordless(message)) return null;
     const wanted = message.sender.type === "agent" ? chat.language : language;
     const known = Object.entries(message.translations);
     const shown = known.find(([code]) => code === wanted) ?? known[0];
@@ -195,17 +195,17 @@ export function Pending({ item }) {
 }
 
 /** An event of the chat, in words. */
-export function Step({ step, me }) {
-  return html`<p class="step"><span dir="auto">${words(step, me)}</span> · <time>${clock(step.created_at)}</time></p>`;
+export function Step({ step, me, isFirst }) {
+  return html`<p class="step"><span dir="auto">${words(step, me, isFirst)}</span> · <time>${clock(step.created_at)}</time></p>`;
 }
 
-function words(step, me) {
+function words(step, me, isFirst) {
   const nameOf = (person) => (person?.external_id === String(me.id) ? t("You") : person?.name || t("A teammate"));
   const by = step.by && nameOf(step.by);
   const name = nameOf(step.assignee);
   switch (step.type) {
     case "conversation.handed_off":
-      return t("Handed over: {reason}", { reason: label(REASONS, step.reason) });
+      return t("Handed over: {reason}", { reason: label(REASONS, reasonOf(step.reason, isFirst)) });
     case "conversation.assigned":
       if (!by) return t("Assigned to {name}", { name });
       if (by === name) return t("{name} took this conversation", { name });

@@ -8,7 +8,7 @@ import { get } from "./api.js";
 import { summarize } from "./assist.js";
 import * as chats from "./chats.js";
 import { Customer, Fact } from "./customer.js";
-import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label } from "./labels.js";
+import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label, reasonOf } from "./labels.js";
 import { Rating, Stars } from "./ratings.js";
 import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
@@ -64,7 +64,7 @@ export class Card extends Component {
           <div><dt>${t("Priority")}</dt><dd>${label(PRIORITY_NAMES, chat.priority)}${" "}
             ${state.me.role !== "viewer" && chat.status !== "ended" && html`<button type="button" class="link" onClick=${ask("priority")}>${t("Change")}</button>`}</dd></div>
           <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
-          <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
+          <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, reasonOf(chat.handoff_reason, beganWithUs(state.threads[chat.id])))} />
           <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
           <${Fact} name=${t("Rating")} value=${rating && html`<${Rating} feedback=${rating} />`} />
           <${Fact} name=${t("Conversation code")} value=${chat.chat_code} />
@@ -87,6 +87,9 @@ export class Card extends Component {
     `;
   }
 }
+
+/** Whether a thread is loaded from its start, and began with a message from us. */
+const beganWithUs = (thread) => Boolean(thread?.messages.length) && !thread.cursor && thread.messages[0].sender.type === "agent";
 
 /** What an earlier chat was about: its summary, else its last message. */
 const subject = ({ summary, last_message: last }) =>

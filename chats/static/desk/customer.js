@@ -7,7 +7,7 @@ import { Refusal } from "./api.js";
 import * as chats from "./chats.js";
 import { reversible } from "./delayed.js";
 import { Icon } from "./icons.js";
-import { OPT_OUTS, label } from "./labels.js";
+import { optOutName } from "./labels.js";
 import { Face, blockName, customerName, faceOf } from "./people.js";
 import { blockedUntil } from "./reducer.js";
 import { dispatch } from "./store.js";
@@ -44,11 +44,12 @@ export class Customer extends Component {
     const { customer, customer_id: id } = chat;
     const mayChange = state.me.role !== "viewer";
     const optOut = state.customers[id]?.opt_out;
+    const optOutWords = optOutName(optOut, chat.channel);
     const others = doubles.filter((other) => other.id !== id && !state.gone[other.id]);
     return html`
       <div class="person"><${Face} ...${faceOf(chat)} /><h2><bdi>${customerName(chat)}</bdi></h2></div>
       <${Block} state=${state} chat=${chat} mayChange=${mayChange} />
-      ${optOut in OPT_OUTS && html`<p class="quiet" data-opt-out=${optOut}>${label(OPT_OUTS, optOut)}</p>`}
+      ${optOutWords && html`<p class="quiet" data-opt-out=${optOut}>${optOutWords}</p>`}
       <dl>
         ${FIELDS.map(({ name, label: words, ...field }) => html`<${Field} key=${name} ...${field} name=${name} label=${t(words)} value=${customer[name] ?? ""} mayChange=${mayChange}
           save=${(text) => chats.describe(id, { [name]: text || null })} explain=${() => t("This can't be saved. Check for typos.")} />`)}

@@ -21,14 +21,18 @@ export const REASONS = {
   approval_needed: msg("Waiting for approval"),
   procedure: msg("A procedure needs a person"),
   answered_elsewhere: msg("Continued outside this inbox"),
+  started_elsewhere: msg("Started outside this inbox"), // no code of the platform: see `reasonOf`
   other: msg("Needs a person"),
 };
+
+/** The code for a handover; `isFirst`: no message came before it. */
+export const reasonOf = (reason, isFirst) => (reason === "answered_elsewhere" && isFirst ? "started_elsewhere" : reason);
 
 /** What a channel reports besides the customer's text. */
 const LINES = {
   quote: msg("Replying to: {text}"),
   missing_quote: msg("Replying to a message that isn't here"),
-  product: msg("About: {text}"),
+  product: msg("Product: {text}"),
   post: msg("Shared a post: {text}"),
   reel: msg("Shared a reel: {text}"),
   story: msg("Shared a story: {text}"),
@@ -40,30 +44,49 @@ const LINES = {
   post_link: msg("Came from a post: {text}"),
   story_reply: msg("Replied to your story"),
   story_mention: msg("Mentioned you in their story"),
-  form: msg("Submitted a form"),
+  form: msg("Filled in a form"),
   order: msg("Order: {text}"),
   contact: msg("Contact: {text}"),
   own_number: msg("Shared their own phone number: {text}"),
   poll: msg("Poll: {text}"),
-  call: msg("Called you"),
-  answered_call: msg("Answered call: {text}"),
-  missed_call: msg("Missed call"),
+  call: msg("The customer is calling"),
+  answered_call: msg("Call from the customer, answered, {text}"),
+  missed_call: msg("Missed call from the customer"),
   call_allowed: msg("Allows you to call"),
   call_refused: msg("Doesn't allow you to call"),
   tapped: msg("Tapped a button: {text}"),
   unsupported: msg("Sent something that can't be shown here: {text}"),
+  sticker: msg("Sticker: {text}"),
+  live_location: msg("Live location"),
+  live_photo: msg("Live photo"),
+  video_message: msg("Video message"),
+  shared_link: msg("Shared a link: {text}"),
+  started: msg("Started the chat"),
 };
 
+/** What two kinds of lines are called in some messages instead. */
+const ONLY_PRODUCT = msg("Shared a product: {text}");
+const ADVERTISEMENT_NUMBER = msg("Came from an advertisement ({text})");
+/** Beside these lines alone, a product is shared, and not what a question is about. */
+const WITH_PRODUCT = ["product", "forwarded", "forwarded_from", "forwarded_often"];
+
+/** Whether the customer wrote nothing; the command that starts a chat counts as nothing. */
+export const isWordless = (message) => Boolean(message.metadata?.no_words) || kindsOf(message).includes("started");
+
+const kindsOf = ({ metadata }) => validLines(metadata).map(({ kind }) => kind);
+const validLines = (metadata) => (Array.isArray(metadata?.lines) ? metadata.lines : []).filter((line) => line && typeof line.kind === "string");
+
 /** The lines of a message; metadata of an API call may hold anything. */
-export function linesOf({ metadata }) {
-  const lines = Array.isArray(metadata?.lines) ? metadata.lines : [];
-  return lines
-    .filter((line) => line && typeof line.kind === "string")
-    .map(({ kind, text, url }) => {
-      const said = typeof text === "string" ? text : "";
-      const words = LINES[kind] ? t(LINES[kind], { text: said }) : said;
-      return { kind, words: said ? words : words.replace(/:\s*$/, ""), url };
-    });
+export function linesOf(message) {
+  const isOnlyProduct = message.metadata?.no_words && kindsOf(message).every((kind) => WITH_PRODUCT.includes(kind));
+  return validLines(message.metadata).map(({ kind, text, url }) => {
+    const said = typeof text === "string" && text ? text : kind === "shared_link" && typeof url === "string" ? url : "";
+    let template = LINES[kind];
+    if (kind === "product" && isOnlyProduct) template = ONLY_PRODUCT;
+    else if (kind === "advertisement" && /^\d+$/.test(said)) template = ADVERTISEMENT_NUMBER;
+    const words = template ? t(template, { text: said }) : said;
+    return { kind, words: said ? words : words.replace(/[:,،]\s*$/, ""), url };
+  });
 }
 
 /** How the bot decided. */
@@ -153,9 +176,17 @@ export const EMPTY_VIEWS = {
 };
 
 /** What the customer has opted out of. */
-export const OPT_OUTS = {
+const OPT_OUTS = {
   offers: msg("Opted out of offers"),
-  all: msg("Sent STOP. No bot replies or templates until they message you again"),
+  all: msg("Opted out of messages, until they write again"),
+  // Only one channel has templates.
+  all_chatapp: msg("Opted out of messages. No templates (pre-approved messages) can be sent until they write again"),
+};
+
+/** What a customer has opted out of, in words; nothing if they get everything. */
+export const optOutName = (optOut, channel) => {
+  const words = OPT_OUTS[`${optOut}_${channel}`] ?? OPT_OUTS[optOut];
+  return words && t(words);
 };
 
 /** The delivery status of a message. */

@@ -125,6 +125,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
   ].sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
   const shown = [];
   let before = null;
+  let hasMessages = false;
   for (const entry of entries) {
     const { at, message, step } = entry;
     if (!before || midnight(before.at) !== midnight(at)) {
@@ -137,8 +138,9 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
       message
         ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
             feedback=${state.feedback[message.id]} isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} />`
-        : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
+        : html`<${Step} key=${step.id} step=${step} me=${state.me} isFirst=${!cursor && !hasMessages} />`,
     );
+    hasMessages ||= Boolean(message);
     before = entry;
   }
   return shown;
