@@ -247,8 +247,8 @@ class BotDto(Schema):
     )
     mail_answers: bool = Field(
         True,
-        description="Whether an agent's reply is emailed to a visitor who has left the website and"
-        " has given an email address.",
+        description="Whether a visitor of the website whose email address is known gets an agent's"
+        " reply by email if it has not arrived after three minutes.",
     )
     auto_pop_up: bool = Field(False, description="Whether the widget opens automatically.")
     is_fullscreen: bool = Field(False, description="Whether the open widget fills the window.")
@@ -266,8 +266,9 @@ class BotDto(Schema):
     )
     agent_reply: bool = Field(
         False,
-        description="Whether people answer instead of the bot: new, reopened and returned"
-        " conversations go to the queue; the bot keeps those that it already has.",
+        description="Whether people answer instead of the bot: new and reopened conversations, and"
+        " those that an agent gives back with *Chat Unassign*, go to the queue; the bot keeps those"
+        " that it already has.",
     )
     delete_available: bool = Field(
         True,
@@ -305,7 +306,8 @@ class BotDto(Schema):
     )
     client_id: int | None = read_only("The id of your company.")
     has_model: bool | None = read_only(
-        "Whether a language model is available to write the bot's replies and texts for your team.",
+        "Whether the bot has a language model: for its replies to customers, and for texts for your"
+        " team.",
     )
     is_disabled: bool | None = read_only(
         "Whether the bot is disabled with *Toggle Disable Bot*: it answers nothing, and its"
@@ -352,8 +354,9 @@ class ToggleDisableBotDto(Schema):
     model_config = example(is_disabled=True)
 
     is_disabled: bool = Field(
-        description="true: the bot stops answering, and its conversations wait in the queue for a"
-        " person; false: it answers again."
+        description="true: the bot stops answering, and each of its conversations goes to the queue"
+        " when the customer next writes; false: it answers again, but not in conversations that are"
+        " in the queue."
     )
 
 

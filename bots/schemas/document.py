@@ -44,14 +44,16 @@ class DocumentError(Schema):
 
 
 STAGE = (
-    "The current step of training or, if it failed, the last one: `waiting` in the queue,"
-    " `reading` the text, encoding `passages`, encoding `sentences`, or `complete`."
+    "The current step of training or, if it failed, the last one: `waiting` (in the"
+    " queue), `reading` (the text is read), `passages` and `sentences` (these are encoded for the"
+    " search by meaning), or `complete`."
 )
 
 IS_ANSWERING = (
     "Whether the bot currently answers from this text: it has been read (stage `passages` or"
     " later), is not held back, and is valid now (see *Set Important Document*). Stays true while"
-    " it is trained again. Before the stage `sentences`, the bot finds it only by its words."
+    " it is trained again. Before the stage `sentences`, the bot finds it only by the words that"
+    " it shares with the question, not by its meaning."
 )
 
 FAILED_CHANGE = (
@@ -103,7 +105,8 @@ class DocumentDto(Schema):
     )
     url: str | None = Field(description="The URL of a crawled page; else null.")
     file_name: str = Field(
-        description="The name of an uploaded file, without folders; otherwise the download's name.",
+        description="The name of an uploaded file, without folders; otherwise the name of the"
+        " file that *Download Document* returns.",
         examples=["hours.pdf"],
     )
     title: str | None = Field(

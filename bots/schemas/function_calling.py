@@ -62,7 +62,7 @@ class FunctionHttpDTO(Schema):
     )
     url: Annotated[
         Text,
-        InRequest("422 if the host does not exist, such as the one in the example."),
+        InRequest("422 if the host does not exist; the example's does not, so replace it."),
     ] = Field(
         min_length=1,
         max_length=2_000,

@@ -396,9 +396,9 @@ class BotConfigDto(Schema):
         " days, computed at most ten minutes ago; null: too few conversations were answered."
     )
     answers_by_mail: bool = Field(
-        description="Whether an agent's reply is emailed to a visitor who has left the website and"
-        " has given an email address: true if the bot's `mail_answers` is true and the platform"
-        " sends email."
+        description="Whether a visitor whose email address is known gets an agent's reply by email"
+        " if it has not arrived after three minutes: true if the bot's `mail_answers` is true and"
+        " the platform sends email."
     )
     banner: BotBannerDto | None = Field(
         description="The banner to show above the chat now; null: none."

@@ -38,12 +38,12 @@ class DocumentViewSet(TenantViewSet):
     ) -> dict[str, Any]:
         """Upload files and train the bot on them; `refused` lists the files that are not accepted.
 
-        A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
-        `document.failed` report the result. For a file that the bot already has, the existing
-        document is returned. If the bot's `hold_back_worse` is true, new documents may first have
-        to pass a golden run (a test with the bot's golden questions): see `is_held`. If no file is
-        accepted, the response is a 413, a 422, or a 409 `document_limit` if the bot has 500
-        uploaded files.
+        They are trained in the background; *Get Files* shows the progress, and the events
+        `document.trained` and `document.failed` report the result. For a file that the bot already
+        has, the existing document is returned. If the bot's `hold_back_worse` is true, new
+        documents may first have to pass a golden run (a test with the bot's golden questions): see
+        `is_held`. If no file is accepted, the response is a 413, a 422, or a 409 `document_limit`
+        if the bot has 500 uploaded files.
         """
         uploaded = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in uploaded.documents]
@@ -112,9 +112,10 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Reupload Files", access=TRAINER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
-        """Train stored documents again; the bot uses their old passages until they have been read.
+        """Train stored documents again; until a document has been read, the bot uses its old
+        passages.
 
-        A worker trains them; *Get Document By Id* shows the progress, and the events
+        The training runs in the background; *Get Document By Id* shows the progress, and the events
         `document.trained` and `document.failed` report the result.
         """
         bot = bots.get(self.client, bot_id)

@@ -108,8 +108,9 @@ class McpServerViewSet(TenantViewSet):
     def refresh(self, bot_id: int, mcp_server_id: uuid.UUID) -> McpServerDto:
         """Ask an MCP server for its tools again, and store the list.
 
-        The bot can no longer call a chosen tool that has changed or is gone: see `state`. 409
-        `mcp_unusable` if the server gives no usable answer; then the stored list stays.
+        The bot can no longer call a chosen tool that has changed or is gone: its `state` in `tools`
+        says which. *Update MCP Server* allows a changed one again. 409 `mcp_unusable` if the server
+        gives no usable answer; then the stored list stays.
         """
         bot = bots.get(self.client, bot_id)
         return mcp_servers.describe(mcp_servers.refresh(bot, mcp_server_id))

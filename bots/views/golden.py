@@ -70,7 +70,7 @@ class GoldenRunViewSet(TenantViewSet):
         """Start a golden run: ask the bot all of its golden questions, as it is now or with a
         change to test.
 
-        A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
+        It runs in the background; *Get Golden Run* shows the progress and the result. Customers see
         nothing, no conversation is created and no function is called. With a change to test, each
         question is asked twice, with and without it. An answer that quotes documents is free; a
         language model's tokens are charged, also for judging answers. If the credits run out, the

@@ -23,11 +23,11 @@ class TextViewSet(TenantViewSet):
     def create(self, bot_id: int, body: TextDto) -> TextDto:
         """Train the bot on a text.
 
-        A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
-        and `document.failed` report the result. If the bot's `hold_back_worse` is true, the text
-        may then have to pass a golden run (a test with the bot's golden questions): until then,
-        `is_answering` is false. 409 `source_exists` if the bot already has this text,
-        `document_limit` if it has 500 texts.
+        It is trained in the background; *Get Text By Id* shows the progress, and the events
+        `document.trained` and `document.failed` report the result. If the bot's `hold_back_worse`
+        is true, the text may then have to pass a golden run (a test with the bot's golden
+        questions): until then, `is_answering` is false. 409 `source_exists` if the bot already has
+        this text, `document_limit` if it has 500 texts.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -80,12 +80,12 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Give the bot the answer to a question.
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
-        questions, the answer is a source like any document. A worker trains it; *Get Question
-        Answer By Id* shows the progress, and the events `document.trained` and `document.failed`
-        report the result. If the bot's `hold_back_worse` is true, the answer may then have to pass
-        a golden run (a test with the bot's golden questions): until then, `is_answering` is false.
-        409 `source_exists` if the bot already has this question, `document_limit` if it has 2,000
-        questions.
+        questions, the answer is a source like any document. It is trained in the background; *Get
+        Question Answer By Id* shows the progress, and the events `document.trained` and
+        `document.failed` report the result. If the bot's `hold_back_worse` is true, the answer may
+        then have to pass a golden run (a test with the bot's golden questions): until then,
+        `is_answering` is false. 409 `source_exists` if the bot already has this question,
+        `document_limit` if it has 2,000 questions.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))

@@ -70,7 +70,7 @@ class ChannelConnection(Schema):
         None,
         examples=[None],
         description="The provider's consent page, to which you send the person within an hour. Null"
-        " except in the response that begins a consent.",
+        " except in the response that starts a consent.",
     )
     account_id: str | None = Field(
         None,
@@ -106,7 +106,7 @@ class ChannelConnection(Schema):
     missing_permissions: list[str] = Field(
         default_factory=list,
         description="The permissions for sending or receiving that the person did not grant, as the"
-        " provider names them. If there are any, begin another consent.",
+        " provider names them. If there are any, ask for their consent again.",
     )
     quality: str | None = Field(
         None,
@@ -221,14 +221,15 @@ class PhotoappConnectPageDto(Schema):
 
 
 class LocalappOAConnectDto(Schema):
-    """Begins a consent for an Official Account."""
+    """The consent of a person to connect an account."""
 
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
         description="The URL to which the person is redirected in the end: any https URL or, on a"
         " server in development mode, http on your own machine. `channel`, `bot_id` and `status`"
-        " are added to its query, with `account_id`, or with `error` and `error_description`.",
+        " are always added to its query, and `account_id` or, if no account was connected, `error`"
+        " and `error_description`.",
         min_length=1,
         max_length=2000,
     )
@@ -251,7 +252,7 @@ class ChatappConnectPhoneDto(Schema):
 
 
 class ChatappConnectDto(Schema):
-    """The values that the provider's signup dialog returned."""
+    """The values that the provider's sign-up dialog returned."""
 
     model_config = example(
         code="AQB1", business_account_id="102290129340398",
@@ -260,8 +261,8 @@ class ChatappConnectDto(Schema):
 
     code: Text | None = Field(
         None, min_length=1, max_length=2000,
-        description="The dialog's code, valid once and for about 30 seconds. Without it, the stored"
-        " token is used.",
+        description="The dialog's code, valid once and for about 30 seconds; the token that it is"
+        " exchanged for is stored. Without a code, the stored token is used.",
     )  # fmt: skip
     business_account_id: _Id | None = Field(
         None,
@@ -354,9 +355,10 @@ class ChannelMessageRequest(Schema):
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
         description="The provider's id of a customer who has written to this account; on chatapp"
-        " their number (digits) or their id at the business. The message"
-        " goes to the customer's open conversation, preferably one that an agent has or that waits"
-        " for an agent. 409 `chat_ended` if none is open; *Reopen Chat* continues the latest.",
+        " their number (digits), or the user id that the provider gives them for your business. The"
+        " message goes to the customer's open conversation, preferably one that an agent has or"
+        " that waits for an agent. 409 `chat_ended` if none is open; *Reopen Chat* continues the"
+        " latest.",
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000,
@@ -460,9 +462,10 @@ class ChatappTemplateRequest(Schema):
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="The customer's number (digits) or id at the business. The template goes to"
-        " the customer's open conversation, preferably one that an agent has or that waits for an"
-        " agent. 409 `chat_ended` if all have ended; *Reopen Chat* continues the latest.",
+        description="The customer's number (digits), or the user id that the provider gives them"
+        " for your business. The template goes to the customer's open conversation, preferably one"
+        " that an agent has or that waits for an agent. 409 `chat_ended` if all have ended; *Reopen"
+        " Chat* continues the latest.",
     )  # fmt: skip
     consent: Text | None = Field(
         None, min_length=1, max_length=500,

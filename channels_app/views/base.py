@@ -65,12 +65,18 @@ class ChannelViewSet(TenantViewSet):
         """Store a person's access token for the channel in the path, with which you then list and
         connect accounts.
 
-        The provider issued the token to a person who manages the accounts; for photoapp, to a
-        person who manages the pages that the accounts are linked to. The token is stored encrypted,
-        replaces your company's earlier token for this channel, and is checked only when you list or
-        connect accounts. The response shows the token's `token_expires_at` and who stored it
-        (`connected_by`), with the `status` `pending`; `id`, `bot_id`, `account_id` and
-        `account_name` are null.
+        For all three channels, it is a token of socialnet's login, with the permissions that the
+        consent asks for: on socialnet `pages_show_list`, `pages_messaging`,
+        `pages_manage_metadata`, `pages_read_engagement` and `business_management`; on photoapp
+        `instagram_basic`, `instagram_manage_messages`, `pages_show_list`, `pages_messaging`,
+        `pages_manage_metadata` and `business_management`; on chatapp
+        `whatsapp_business_management`, `whatsapp_business_messaging` and `business_management`. The
+        person manages the accounts; for photoapp, the pages that the accounts are linked to.
+
+        The token is stored encrypted, replaces your company's earlier token for this channel, and
+        is checked only when you list or connect accounts. The response shows the token's
+        `token_expires_at` and who stored it (`connected_by`), with the `status` `pending`; `id`,
+        `bot_id`, `account_id` and `account_name` are null.
         """
         client = self.own_client(client_id)
         token = clients.store_channel_access_token(
@@ -84,7 +90,7 @@ class ChannelViewSet(TenantViewSet):
         """List the accounts (on socialnet: pages) at the provider that you can connect to the bot.
 
         They are the accounts of the person whose access token your company has stored for this
-        channel: with *Store User Token*, by a consent or by the provider's sign-up dialog. 409
+        channel: by *Store User Token*, or with the code of a consent or of the sign-up dialog. 409
         `token_missing` if no token is stored, or if it has expired.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
@@ -168,7 +174,7 @@ class CallbackViewSet(OperationViewSet):
         The header `X-Telegram-Bot-Api-Secret-Token` has the secret that the platform gave the
         provider when the account was connected; 401 `bad_signature` if it is missing or wrong, or
         if no such account is connected. The body is stored before the response; afterwards the
-        event is processed once, however often it is sent. The response may be a call of the
+        event is processed once, however often it is sent. The response may be a call to the
         provider's API, such as the confirmation that a tapped button waits for. A body that cannot
         be read gets a 200 too, instead of a 400, 415 or 422, since sending it again would not help.
         503 `client_frozen` while the data of the account's company is being moved: the provider

@@ -44,10 +44,11 @@ class ChatappViewSet(ChannelViewSet):
         """Connect a phone number to the bot, with the code of the provider's sign-up dialog or with
         the access token that your company has stored for this channel.
 
-        Repeating the request is safe; it reconnects a disconnected number. Triggers the webhook
-        event `channel.connected`. 409 `pin_missing` if the number must be registered and no pin is
-        given, `account_taken` if another bot has the number, `bot_has_account` if the bot has
-        another number, `token_missing` if there is neither a code nor a valid stored token.
+        Repeating the request is safe, but a code can be used only once: leave it out, since its
+        token is stored by then. The request also reconnects a disconnected number. Triggers the
+        webhook event `channel.connected`. 409 `pin_missing` if the number must be registered and no
+        pin is given, `account_taken` if another bot has the number, `bot_has_account` if the bot
+        has another number, `token_missing` if there is neither a code nor a valid stored token.
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 

@@ -23,19 +23,22 @@ class LocalappViewSet(ChannelViewSet):
 
     @operation(TAG, "Client Messenger Connect", access=ADMIN)
     def sign_in(self, client_id: int, bot_id: int, body: LocalappOAConnectDto) -> ChannelConnection:
-        """Begin a consent: send the person to `consent_url`, where they choose the account.
+        """Ask a person for their consent: send them to `consent_url`, where they choose the
+        account.
 
         The provider redirects them to `GET /localapp/callback`, which connects the account to the
-        bot and redirects them to `redirect_uri`: with `status` and `account_id` or, if that fails,
-        with `error` and `error_description`: `error=consent_refused` if they decline,
-        `error=account_taken` if another bot has the account, `error=bot_has_account` if the bot has
-        another account. Connecting triggers the webhook event `channel.connected`.
+        bot and redirects them to `redirect_uri`: with `status=connected` and `account_id` or, if
+        that fails, with `status=pending`, `error` and `error_description`: `error=consent_refused`
+        if they decline, `error=account_taken` if another bot has the account,
+        `error=bot_has_account` if the bot has another account. Connecting triggers the webhook
+        event `channel.connected`.
 
         The response is a `pending` connection, with its `id` and `bot_id`, and without an account.
-        *Get Client Localapp Connection Info* shows it, unless the bot has an account that is not
-        `disconnected`, which stays as it is meanwhile. An expired or disconnected account is
-        reconnected in the same way, and its conversations continue. 503 `channel_not_configured` if
-        the platform has no app for this channel.
+        *Get Client Localapp Connection Info* shows this connection. If the bot has an account that
+        is not `disconnected`, it shows that account instead, which does not change until the person
+        has consented. An expired or disconnected account is reconnected in the same way, and its
+        conversations continue. 503 `channel_not_configured` if the platform has no app for this
+        channel.
         """
         bot = self.bot(client_id, bot_id)
         return connections.begin_consent(

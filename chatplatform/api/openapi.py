@@ -123,7 +123,10 @@ class OperationSchema(AutoSchema):
         return [*self._path_parameters(), *self._query_parameters(), *self._header_parameters()]
 
     def _header_parameters(self) -> list[dict[str, Any]]:
-        parameters = [VISITOR_TOKEN] if self.declared.access.takes_visitor else []
+        parameters = []
+        if self.declared.access.takes_visitor:
+            names_chat = "<" in self.path_regex
+            parameters.append(VISITOR_TOKEN if names_chat else VISITOR_TOKEN_TO_OPEN)
         if self.method == "POST":
             is_known = self.declared.access.security
             parameters.append(IDEMPOTENCY_KEY if is_known else IDEMPOTENCY_KEY_WITHOUT_CALLER)
@@ -430,19 +433,26 @@ VISITOR_TOKEN: dict[str, Any] = {
     "name": "Visitor-Token",
     "required": False,
     "description": "For public keys: who the visitor is. Send the `visitor_token` from the"
-    " response that created or returned the conversation; without it, a public key finds no"
-    " existing conversation (404), and to create one, an `Idempotency-Key` needs 32 random"
-    " characters, such as a UUID. A wrong or expired token is a 401 `invalid_visitor_token`."
-    " Ignored with other credentials.",
+    " response that created or returned the conversation; without it, the conversation is not found"
+    " (404). A wrong or expired token is a 401 `invalid_visitor_token`. Ignored with other"
+    " credentials.",
     "schema": {"type": "string"},
+}
+VISITOR_TOKEN_TO_OPEN = {
+    **VISITOR_TOKEN,
+    "description": "For public keys: who the visitor is. Send the `visitor_token` from an earlier"
+    " response, or leave it out for a new visitor; then an `Idempotency-Key`, if you send one, must"
+    f" have at least {idempotency.MIN_SHARED_CHARACTERS} random characters, such as a UUID with"
+    " hyphens or without (422 for a shorter one). A wrong or expired token is a 401"
+    " `invalid_visitor_token`. Ignored with other credentials.",
 }
 IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     **IDEMPOTENCY_KEY,
     "description": "Makes it safe to repeat the request for 24 hours, or for one minute if the"
     " response contains a secret. The same key with the same body returns the first response again,"
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
-    " `request_in_flight`. Since no caller is known, the same key with a different body is another"
-    " request, and no error.",
+    " `request_in_flight`. Since no caller is known, the same key with a different body is not an"
+    " error, but counts as another request.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

@@ -26,7 +26,9 @@ class Page(Schema):
         description="`next_cursor` from the previous page; leave it out for the first page.",
         max_length=500,
     )
-    limit: int = Field(50, ge=1, le=100, description="Maximum number of rows per page, 1 to 100.")
+    limit: int = Field(
+        50, ge=1, le=100, description="Maximum number of rows per page, 1 to 100; by default 50."
+    )
     # The request's path, set by `parse_query`.
     _path: str = ""
 

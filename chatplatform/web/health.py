@@ -107,8 +107,8 @@ class HealthViewSet(OperationViewSet):
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
-        """Check that this web process serves requests: it returns a 200, and checks nothing
-        else."""
+        """Check that this web process serves requests; the response is then a 200. Nothing else is
+        checked."""
         return Alive()
 
 

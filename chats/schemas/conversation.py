@@ -163,7 +163,7 @@ class Conversation(Schema):
     metadata: FreeObject = Field(
         description="Your own keys and values, as given when the conversation was opened. On a"
         " messaging channel, the platform adds `referral` (the link or advertisement that led the"
-        " customer here) and `consent` (how the customer agreed to get a template)."
+        " customer here) and `consent` (how the customer agreed to messages from templates)."
     )
     created_at: Moment = Field(description="When the conversation was opened.")
 

@@ -346,8 +346,9 @@ class NewMessage(Schema):
         default_factory=list,
         max_length=settings.MAX_MESSAGE_FILES,
         description=f"Links to files, and locations; at most {settings.MAX_MESSAGE_FILES}. The"
-        " platform passes links on and never fetches them. To upload files, use *Manual Chat With"
-        " Files* or, for a customer, *Send message with files in chat conversation*.",
+        " platform passes links on and never fetches them. To upload an agent's files, use"
+        " *Manual Chat With Files*; a customer's, *Send message with files in chat conversation*."
+        " Your own assistant can send only links.",
     )
 
     @model_validator(mode="after")
@@ -372,17 +373,22 @@ class NewFiles(Schema):
 
 
 class ConvMessage(NewMessage):
-    """A customer's message."""
+    """A message of a customer or, in *Send assistant reply message in chat conversation*, of your
+    own assistant."""
 
     text: MessageText = Field(
-        description="The customer's text, 1 to 8,000 characters.",
+        description="The text, 1 to 8,000 characters.",
         examples=["How long do I have to return an order?"],
     )
     language: Language | None = Field(
         None,
         description="The message's language as a BCP 47 code; detected if left out.",
     )
-    reply: ReplyMode = Field("wait", description=_REPLY)
+    reply: ReplyMode = Field(
+        "wait",
+        description=f"How you get the bot's answer to a customer's message. {_REPLY} Ignored for"
+        " your own assistant's message.",
+    )
 
 
 class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name

@@ -213,4 +213,4 @@ class MessageRequest(Schema):
 
 
 class MessagingMessagesResponse(ListPage[MessageEntity]):
-    """A page of messages in portable form, oldest first."""
+    """A page of messages, oldest first."""

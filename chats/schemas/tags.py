@@ -98,7 +98,7 @@ def _as_tag(value: Any) -> Any:
 
 
 class Tags(Schema):
-    """The tags of a conversation."""
+    """Tags of a conversation."""
 
     model_config = example(tags=["refund"])
 
@@ -149,7 +149,9 @@ class ClientTagRequest(Schema):
     model_config = example(name="refund", colour="#d73a4a")
 
     name: TagName | None = Field(
-        None, description="The tag's name, 1 to 60 characters; another one renames the tag."
+        None,
+        description="The tag's name, 1 to 60 characters. Required to create a tag; in an update, a"
+        " new name renames the tag.",
     )
     colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("The tag's id.", path="tag_id")

@@ -130,7 +130,7 @@ class VisitorTurn(Schema):
 
 
 class VisitorIdentity(Schema):
-    """Who a website's visitor is."""
+    """Who a visitor of your website is."""
 
     model_config = example(external_id="customer-17", identity_signature="9f86d081884c7d65…")
 

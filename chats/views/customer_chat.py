@@ -170,12 +170,12 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """Mail the transcript of a conversation to an email address, as a text attachment.
+        """Email the transcript of a conversation to an address, as a text attachment.
 
-        A 202 means that the mail will be sent. Mail and transcript are in the conversation's
+        A 202 means that the email will be sent. Email and transcript are in the conversation's
         language; the transcript has the messages of *Get Transcript*. 409 `export_off` if the bot's
         `export_enabled` is false; 503 `mail_not_configured` if the platform has no mail server. 429
-        if a daily limit is reached: 5 mails for a conversation, 5 to an email address and, with a
+        if a daily limit is reached: 5 emails for a conversation, 5 to an email address and, with a
         public key, 5 from a visitor and 20 from an IP address.
         """
         customer_transcripts.ask_by_mail(
@@ -188,12 +188,14 @@ class ClientChatViewSet(ChatsViewSet):
     ) -> Conversation | VisitorConversation:
         """Update the customer's data; fields left out keep their values.
 
-        With a public key, values that your server or team wrote stay unchanged too, and an
-        `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). The
-        `external_id` signs the visitor in: the visitor's conversations that belong to no identified
-        customer move to the customer with this id, and the visitor continues with the
-        `visitor_token` of the response. 422 for a value that does not fit the bot's customer-info
-        field of this name. 403 `customer_blocked` if your team has blocked the customer.
+        Fields that are null keep theirs too. `attributes` are added to the stored ones; null
+        removes an attribute. With a public key, values that your server or team wrote are kept too,
+        without an error, and an `external_id` needs the `identity_signature` (401
+        `identity_not_signed` if it is wrong). The `external_id` signs the visitor in: the visitor's
+        conversations that belong to no identified customer move to the customer with this id, and
+        the visitor continues with the `visitor_token` of the response. 422 for a value that does
+        not fit the bot's customer-info field of this name. 403 `customer_blocked` if your team has
+        blocked the customer.
         """
         return self._response(conversations.update_customer(self.caller, chat_id, body))
 
@@ -240,7 +242,7 @@ class ClientChatViewSet(ChatsViewSet):
         returns=Message, status=201, also={409: Error},
     )  # fmt: skip
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
-        """Send a message from your own assistant as the bot; the field `reply` is ignored.
+        """Send your own assistant's message to the customer, as the bot; `reply` is ignored.
 
         409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel

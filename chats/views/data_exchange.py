@@ -31,7 +31,7 @@ class MigrationViewSet(TenantViewSet):
         returns=exchange_schemas.MessageEntitiesResponse,
     )
     def messages(self, query: exchange_schemas.MigratePage) -> dict[str, Any]:
-        """List all messages of the key's conversations in a stable order, with internal notes.
+        """List all messages of the key's conversations in a stable order, including internal notes.
 
         Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
         newer messages. A message is listed 5 seconds after it was stored, so that none is skipped.
@@ -114,7 +114,7 @@ class MessagingViewSet(ChatsViewSet):
         returns=messaging_schemas.MessagingMessagesResponse,
     )
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """List the messages of a conversation with internal notes, oldest first."""
+        """List the messages of a conversation, including internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", schema=exchange_schemas.MessageEntity.from_row)
 
@@ -185,8 +185,8 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
-        """Let AI add the tags that it is confident of; returns all tags that AI has added to the
-        conversation.
+        """Let AI add the tags that it is confident of. The response lists the tags that AI has
+        added to the conversation, now or earlier, and none that people added.
 
         A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
         confidence of at least 0.6 are added, and the model's tokens are charged. Without a language

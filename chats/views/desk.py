@@ -102,9 +102,9 @@ class ChatViewSet(ChatsViewSet):
 
         A message to the customer assigns the conversation to you if no agent has it, and reopens it
         if it is snoozed. If another agent has the conversation, only an owner or an admin may write
-        to the customer (409 `already_assigned`). If the bot's `mail_answers` is true, a website's
-        visitor whose e-mail address is known gets the message by mail if it has not arrived after
-        three minutes.
+        to the customer (409 `already_assigned`). If the bot's `mail_answers` is true, a visitor of
+        the website whose email address is known gets the message by email if it has not arrived
+        after three minutes.
 
         409 `chat_ended` if the conversation has ended; on a messaging channel also
         `channel_not_connected` if the account is not connected, and `reply_window_closed` if the
@@ -289,8 +289,8 @@ class ChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID) -> Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0.
 
-        Each unread message triggers the webhook event `message.read`. On a messaging channel, the
-        provider gets a read receipt instead.
+        Each unread message triggers the webhook event `message.read`; but on a messaging channel,
+        no event is triggered, and the customer is shown a read receipt if the channel has them.
         """
         return Conversation.from_row(agent_actions.mark_read(self._chat(chat_id)))
 

@@ -18,14 +18,14 @@ class ReplayViewSet(ChatsViewSet):
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_schemas.ReplayedTurn:
-        """Replay a reply: have the bot answer the customer's question again, with its present
+        """Replay a reply: have the bot answer the customer's question again, with its current
         documents, instructions, settings and language model.
 
         The response shows the new reply next to the original. Nothing is sent, stored, announced or
         counted, and no function is called. A reply that quotes documents is free; a language
-        model's tokens are charged. 404 if the message has no receipt: a message from the customer
-        or an agent, or the welcome message. 409 `nothing_to_replay` if it has one, but does not
-        reply to a text from the customer.
+        model's tokens are charged. 404 for a message from the customer or an agent, and for the
+        welcome message. 409 `nothing_to_replay` for any other message that does not reply to a text
+        from the customer.
         """
         reply = reply_replay.get(self._chat(chat_id), message_id)
         current = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")

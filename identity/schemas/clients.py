@@ -187,7 +187,7 @@ class RegisterTrialDto(CompanyDto):
 
 
 class RegistrationPending(Schema):
-    """A registration that must be confirmed by mail. The response is the same for every address."""
+    """A registration to confirm by email. The response is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
         "unconfirmed", description="Always `unconfirmed`: the company does not exist yet."
@@ -317,11 +317,13 @@ class ApiKeysResponse(ListPage[ApiKeyDto]):
 
 
 class SocialnetAccessToken(Schema):
-    """The access token of a person at socialnet. It is stored encrypted and never returned."""
+    """A person's access token from socialnet's login, through which photoapp and chatapp accounts
+    are connected too. It is stored encrypted and never returned."""
 
     access_token: Text = Field(
-        description="The user access token that socialnet issued: 1..4,000 visible ASCII"
-        " characters. It is not checked until it is used.",
+        description="The user access token that socialnet's login issued to the platform's app"
+        " (also for photoapp and chatapp): 1..4,000 visible ASCII characters. It is not checked"
+        " until it is used. *Store User Token* names the permissions that it needs.",
         min_length=1,
         max_length=4000,
         pattern=r"^[\x21-\x7e]+$",

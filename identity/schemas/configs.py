@@ -208,8 +208,8 @@ class ClientConfigDto(Schema):
         le=1,
         allow_inf_nan=False,
         description="The bot quotes its documents if they answer the question with at least this"
-        " probability, 0..1; below it, the bot has no answer. A bot with a language model still"
-        " asks the model down to 0.15 (0.4 for documents in another language than the question),"
+        " probability, 0..1. Below it, a bot without a language model has no answer; a bot with one"
+        " asks the model, down to 0.15 (0.4 for documents in a language other than the question's),"
         " and answers if the model finds an answer.",
     )
     fallback_to_extractive: bool = Field(
@@ -278,7 +278,7 @@ class ClientConfigDto(Schema):
         le=604_800,
         description="The target for answering a customer who waits for a person, in seconds within"
         " business hours, 1..604,800. Warnings and conversation lists compare waits with it. Your"
-        " team is notified after this time or, if `on_unanswered` mails are on, after"
+        " team is notified after this time or, if `on_unanswered` emails are on, after"
         " `unanswered_after_minutes` (*Get Email Notification*).",
     )
     auto_summary: bool = Field(
@@ -323,7 +323,7 @@ class ClientConfigDto(Schema):
     ] = Field(
         default_factory=dict,
         max_length=20,
-        description="What messaging providers charge you for a message, as numbers by category"
+        description="What messaging providers charge you for a message: a number for each category"
         " that they report (`service`, `utility`, `marketing`, `authentication`), in the currency"
         " of your account there; one price for all providers. They report what they charge for,"
         " but not how much.",
@@ -373,39 +373,39 @@ class EmailNotificationRequest(Schema):
     ] = Field(
         default_factory=list,
         description="The email addresses that get the notifications, at most 20; a request"
-        " replaces them all. Empty: only the agents of conversations get mail, see `to_assignee`.",
+        " replaces them all. Empty: only the agents of conversations get email, see `to_assignee`.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when a conversation is assigned to an agent.",
+        description="Email when a conversation is assigned to an agent.",
     )
     on_unanswered: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when a customer waits longer than `unanswered_after_minutes`.",
+        description="Email when a customer waits longer than `unanswered_after_minutes`.",
     )
     on_handoff: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when the bot hands a conversation over.",
+        description="Email when the bot hands a conversation over.",
     )
     on_channel_error: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when a channel stops working, or its provider reports a problem with the"
+        description="Email when a channel stops working, or its provider reports a problem with the"
         " account: a paused template, a low quality rating, a lower sending limit.",
     )
     on_low_credit: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="Mail when fewer than 20 % of the plan's credits are left, and when none are.",
+        description="Email when fewer than 20 % of the plan's credits are left, and when none are.",
     )
     to_assignee: bool = Field(
         True,
         json_schema_extra=without_default,
-        description="Whether the agent of a conversation also gets the mails about it"
+        description="Whether the agent of a conversation also gets the emails about it"
         " (`on_assigned`, `on_unanswered`), in the agent's language.",
     )
     unanswered_after_minutes: int = Field(
@@ -419,6 +419,6 @@ class EmailNotificationRequest(Schema):
 
 
 class TestedRecipients(Schema):
-    """The recipients of a test mail."""
+    """The recipients of a test email."""
 
     recipients: list[str] = Field(description="The addresses to which the test was mailed.")

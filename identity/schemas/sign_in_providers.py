@@ -15,7 +15,7 @@ Domain = Annotated[
 
 
 class SignInProviderDto(Schema):
-    """The OpenID provider at which your company's people sign in to the site."""
+    """The OpenID provider with which your company's people sign in to the site."""
 
     keeps_values = True
     model_config = example(

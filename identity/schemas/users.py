@@ -41,7 +41,7 @@ class UserDto(Schema):
     is_disabled: bool | None = read_only("Whether the person's account is disabled.")
     is_away: bool | None = read_only("Whether the person is away and takes no new conversations.")
     language: Language = Field(
-        "en", description="The language of the person's pages and mails, as a BCP 47 code."
+        "en", description="The language of the person's pages and emails, as a BCP 47 code."
     )
     avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
@@ -94,7 +94,7 @@ class OwnUser(Schema):
         examples=["Ben Reed"],
     )
     language: Language | None = Field(
-        None, description="The language of your pages and mails, as a BCP 47 code."
+        None, description="The language of your pages and emails, as a BCP 47 code."
     )
     avatar_url: PictureUrl | None = Field(
         None,

@@ -29,10 +29,10 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_schemas.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        A 202 means that a link was mailed, which is valid for a day: *Confirm Registration* with
-        its token creates the company. If the email address has an account, the response is the
-        same, but the mail says so. Only a server in development mode creates the company at once:
-        201, or 409 `email_taken`.
+        A 202 means that a link was emailed. It is valid for a day: *Confirm Registration* with its
+        token creates the company. If the email address has an account, the response is the same,
+        but the email says so. Only a server in development mode creates the company at once: 201,
+        or 409 `email_taken`.
 
         403 `registration_closed` if only the platform's staff can add companies; 503
         `mail_not_configured` if the platform has no mail server. At most 5 requests an hour for an
@@ -67,7 +67,7 @@ class ClientViewSet(TenantViewSet):
         "identity", "Resend Registration", access=PUBLIC, status=202, also={403: None, 429: None}
     )
     def resend_registration(self, body: client_schemas.ResendRegistrationRequest) -> None:
-        """Mail a new link for the latest registration of an email address.
+        """Email a new link for the latest registration of an email address.
 
         The response is the same if the address has no registration. The previous link becomes
         invalid. A registration is kept for three days. Requests count towards the limits of
@@ -211,12 +211,12 @@ class ConfigViewSet(TenantViewSet):
 class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
-        """Get the settings for notifications by mail: which ones are mailed, and who gets them."""
+        """Get the settings for notifications by email: which ones are sent, and who gets them."""
         return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
-        """Change the settings for notifications by mail: which ones are mailed, and who gets them.
+        """Change the settings for notifications by email: which ones are sent, and who gets them.
         Fields left out keep their value."""
         row = mails.get_notification(self.client, client_id)
         return EmailNotificationRequest.copy_from(
@@ -231,10 +231,10 @@ class EmailNotificationViewSet(TenantViewSet):
         waits=True,
     )
     def test(self, client_id: int) -> TestedRecipients:
-        """Send a test mail to the recipients of your notifications now; the response lists them.
+        """Send a test email to the recipients of your notifications; the response lists them.
 
         409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
-        the mail, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
+        the email, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
         then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)

@@ -14,7 +14,7 @@ from identity.services import passwords
 class PasswordResetViewSet(TenantViewSet):
     @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
     def request_reset(self, body: ForgotPasswordRequest) -> None:
-        """Mail a link to choose a new password, if the email address has an account.
+        """Email a link to choose a new password, if the address has an account.
 
         The response is the same if it has none. The link works once and expires after an hour. A
         new link makes the person's earlier links invalid, except those that were mailed in the last

@@ -26,8 +26,8 @@ class SignInProviderViewSet(TenantViewSet):
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Remove the OpenID provider at which your company's people sign in, and the links to their
-        accounts there. Does nothing if there is no provider.
+        """Remove the OpenID provider with which your company's people sign in, and the links to
+        their accounts there. Does nothing if there is no provider.
 
         Everyone then signs in with a password. Nothing is mailed: people who never had a password
         request a link to set one with *Forgot Password*. Nobody is signed out.

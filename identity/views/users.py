@@ -26,7 +26,7 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_schemas.OwnPassword) -> TokenResponse:
         """Change your password. All your sign-ins end, including this one: continue with the tokens
-        in the response, which do not have the scope `mcp:write`. You are notified by mail.
+        in the response, which do not have the scope `mcp:write`. You are notified by email.
 
         422 if `current_password` is wrong, or if you have no password. Both count as a failed
         sign-in: after 10 within 15 minutes, 429. 401 `provider_required` if your company requires
@@ -73,7 +73,7 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
     def reset_password(self, user_id: int, body: user_schemas.UserPassword) -> None:
         """Set a person's password: the body has the new password, and no link is mailed. The person
-        is signed out everywhere and told by mail that the password has changed.
+        is signed out everywhere and told by email that the password has changed.
 
         Only an owner may set an owner's password; otherwise 403.
         """

@@ -61,8 +61,8 @@ class WebhookConfigRequest(Schema):
     url: Annotated[
         Text,
         InRequest(
-            "Required to create an endpoint. 422 if the host does not exist, such as the one in the"
-            " example.",
+            "Required to create an endpoint. 422 if the host does not exist; the example's does"
+            " not, so replace it.",
             is_required_to_create=True,
         ),
     ] = Field(
@@ -212,8 +212,8 @@ class StoredEvent(Schema):
         " null without a conversation."
     )
     data: dict[str, Any] = Field(
-        description="The event's data. The `webhooks` of the OpenAPI document have its schema for"
-        " each type."
+        description="The event's data. Its schema for each type of event is in the `webhooks` of"
+        " the OpenAPI document."
     )
 
 

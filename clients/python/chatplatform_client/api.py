@@ -20,7 +20,7 @@ class Client(Core):
     def check_liveness(
         self
     ) -> types.Alive:
-        """Check that this web process serves requests: it returns a 200, and checks nothing else."""
+        """Check that this web process serves requests; the response is then a 200."""
         result: types.Alive = self.call("GET", "/health/live", {}, {})
         return result
 
@@ -118,14 +118,14 @@ class Client(Core):
     def resend_registration(
         self, body: types.ResendRegistrationRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a new link for the latest registration of an email address."""
+        """Email a new link for the latest registration of an email address."""
         result: None = self.call("POST", "/identity/resend-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
     def forgot_password(
         self, body: types.ForgotPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a link to choose a new password, if the email address has an account."""
+        """Email a link to choose a new password, if the address has an account."""
         result: None = self.call("POST", "/identity/forgot-password", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -216,7 +216,7 @@ class Client(Core):
     def remove_sign_in_provider(
         self
     ) -> None:
-        """Remove the OpenID provider at which your company's people sign in, and the links to their accounts there."""
+        """Remove the OpenID provider with which your company's people sign in, and the links to their accounts there."""
         result: None = self.call("DELETE", "/identity/sign-in-provider", {}, {})
         return result
 
@@ -265,21 +265,21 @@ class Client(Core):
     def get_email_notification(
         self, client_id: int | str
     ) -> types.EmailNotificationRequest:
-        """Get the settings for notifications by mail: which ones are mailed, and who gets them."""
+        """Get the settings for notifications by email: which ones are sent, and who gets them."""
         result: types.EmailNotificationRequest = self.call("GET", "/config/{client_id}/email-notification", {"client_id": client_id}, {})
         return result
 
     def update_email_notification(
         self, client_id: int | str, body: types.EmailNotificationInput, *, idempotency_key: str | None = None
     ) -> types.EmailNotificationRequest:
-        """Change the settings for notifications by mail: which ones are mailed, and who gets them."""
+        """Change the settings for notifications by email: which ones are sent, and who gets them."""
         result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def test_email_notification(
         self, client_id: int | str, *, idempotency_key: str | None = None
     ) -> types.TestedRecipients:
-        """Send a test mail to the recipients of your notifications now; the response lists them."""
+        """Send a test email to the recipients of your notifications; the response lists them."""
         result: types.TestedRecipients = self.call("POST", "/config/{client_id}/email-notification/test", {"client_id": client_id}, {}, key=idempotency_key)
         return result
 
@@ -412,7 +412,7 @@ class Client(Core):
     def retrain_documents(
         self, bot_id: int | str, body: types.ReuploadFilesRequest, *, idempotency_key: str | None = None
     ) -> types.ReuploadFilesResponse:
-        """Train stored documents again; the bot uses their old passages until they have been read."""
+        """Train stored documents again; until a document has been read, the bot uses its old passages."""
         result: types.ReuploadFilesResponse = self.call("POST", "/ai/{bot_id}/train/document/reupload", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1028,7 +1028,7 @@ class Client(Core):
     def replay_reply(
         self, chat_id: int | str, message_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ReplayedTurn:
-        """Replay a reply: have the bot answer the customer's question again, with its present documents, instructions, settings and language model."""
+        """Replay a reply: have the bot answer the customer's question again, with its current documents, instructions, settings and language model."""
         result: types.ReplayedTurn = self.call("POST", "/ai/chat/{chat_id}/messages/{message_id}/replay", {"chat_id": chat_id, "message_id": message_id}, {}, key=idempotency_key)
         return result
 
@@ -1441,7 +1441,7 @@ class Client(Core):
     def send_assistant_message(
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Send a message from your own assistant as the bot; the field `reply` is ignored."""
+        """Send your own assistant's message to the customer, as the bot; `reply` is ignored."""
         result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1483,7 +1483,7 @@ class Client(Core):
     def mail_transcript(
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail the transcript of a conversation to an email address, as a text attachment."""
+        """Email the transcript of a conversation to an address, as a text attachment."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1532,7 +1532,7 @@ class Client(Core):
     def migrate_messages(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.MessageEntitiesResponse:
-        """List all messages of the key's conversations in a stable order, with internal notes."""
+        """List all messages of the key's conversations in a stable order, including internal notes."""
         result: types.MessageEntitiesResponse = self.call("GET", "/ai/client/migrate/messages", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1616,7 +1616,7 @@ class Client(Core):
     def list_messages(
         self, conversation_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.MessagingMessagesResponse:
-        """List the messages of a conversation with internal notes, oldest first."""
+        """List the messages of a conversation, including internal notes, oldest first."""
         result: types.MessagingMessagesResponse = self.call("GET", "/mesaging/conversations/{conversation_id}/messages", {"conversation_id": conversation_id}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1658,7 +1658,7 @@ class Client(Core):
     def create_conversation_ai_tags(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Let AI add the tags that it is confident of; returns all tags that AI has added to the conversation."""
+        """Let AI add the tags that it is confident of."""
         result: types.Tags = self.call("POST", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
@@ -1784,7 +1784,7 @@ class Client(Core):
     def connect_localapp(
         self, client_id: int | str, bot_id: int | str, body: types.LocalappOAConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Begin a consent: send the person to `consent_url`, where they choose the account."""
+        """Ask a person for their consent: send them to `consent_url`, where they choose the account."""
         result: types.ChannelConnection = self.call("POST", "/localapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 

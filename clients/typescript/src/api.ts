@@ -7,7 +7,7 @@ export class Client extends Core {
   checkHealth(): Promise<types.Health> {
     return this.call("GET", `/health`);
   }
-  /** Check that this web process serves requests: it returns a 200, and checks nothing else. */
+  /** Check that this web process serves requests; the response is then a 200. */
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
@@ -63,11 +63,11 @@ export class Client extends Core {
   confirmRegistration(body: types.ConfirmRegistrationRequest, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/confirm-registration`, { body, idempotencyKey });
   }
-  /** Mail a new link for the latest registration of an email address. */
+  /** Email a new link for the latest registration of an email address. */
   resendRegistration(body: types.ResendRegistrationRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/resend-registration`, { body, idempotencyKey });
   }
-  /** Mail a link to choose a new password, if the email address has an account. */
+  /** Email a link to choose a new password, if the address has an account. */
   forgotPassword(body: types.ForgotPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/forgot-password`, { body, idempotencyKey });
   }
@@ -119,7 +119,7 @@ export class Client extends Core {
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove the OpenID provider at which your company's people sign in, and the links to their accounts there. */
+  /** Remove the OpenID provider with which your company's people sign in, and the links to their accounts there. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
@@ -147,15 +147,15 @@ export class Client extends Core {
   updateChatConfig(client_id: number | string, body: types.ClientConfigInput, idempotencyKey?: string): Promise<types.ClientConfigDto> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/chat`, { body, idempotencyKey });
   }
-  /** Get the settings for notifications by mail: which ones are mailed, and who gets them. */
+  /** Get the settings for notifications by email: which ones are sent, and who gets them. */
   getEmailNotification(client_id: number | string): Promise<types.EmailNotificationRequest> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
-  /** Change the settings for notifications by mail: which ones are mailed, and who gets them. */
+  /** Change the settings for notifications by email: which ones are sent, and who gets them. */
   updateEmailNotification(client_id: number | string, body: types.EmailNotificationInput, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification`, { body, idempotencyKey });
   }
-  /** Send a test mail to the recipients of your notifications now; the response lists them. */
+  /** Send a test email to the recipients of your notifications; the response lists them. */
   testEmailNotification(client_id: number | string, idempotencyKey?: string): Promise<types.TestedRecipients> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification/test`, { idempotencyKey });
   }
@@ -231,7 +231,7 @@ export class Client extends Core {
   uploadDocuments(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.DocumentsResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document`, { body, kind: "files", idempotencyKey });
   }
-  /** Train stored documents again; the bot uses their old passages until they have been read. */
+  /** Train stored documents again; until a document has been read, the bot uses its old passages. */
   retrainDocuments(bot_id: number | string, body: types.ReuploadFilesRequest, idempotencyKey?: string): Promise<types.ReuploadFilesResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/reupload`, { body, idempotencyKey });
   }
@@ -583,7 +583,7 @@ export class Client extends Core {
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
-  /** Replay a reply: have the bot answer the customer's question again, with its present documents, instructions, settings and language model. */
+  /** Replay a reply: have the bot answer the customer's question again, with its current documents, instructions, settings and language model. */
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
@@ -819,7 +819,7 @@ export class Client extends Core {
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
-  /** Send a message from your own assistant as the bot; the field `reply` is ignored. */
+  /** Send your own assistant's message to the customer, as the bot; `reply` is ignored. */
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
@@ -843,7 +843,7 @@ export class Client extends Core {
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** Mail the transcript of a conversation to an email address, as a text attachment. */
+  /** Email the transcript of a conversation to an address, as a text attachment. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
@@ -871,7 +871,7 @@ export class Client extends Core {
   downloadAttachment(attachment_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/attachment/${encodeURIComponent(attachment_id)}`, { query });
   }
-  /** List all messages of the key's conversations in a stable order, with internal notes. */
+  /** List all messages of the key's conversations in a stable order, including internal notes. */
   migrateMessages(query?: { cursor?: string; limit?: number; }): Promise<types.MessageEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/messages`, { query });
   }
@@ -919,7 +919,7 @@ export class Client extends Core {
   getConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}`);
   }
-  /** List the messages of a conversation with internal notes, oldest first. */
+  /** List the messages of a conversation, including internal notes, oldest first. */
   listMessages(conversation_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagingMessagesResponse> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/messages`, { query });
   }
@@ -943,7 +943,7 @@ export class Client extends Core {
   getConversationAiTags(conversation_id: number | string): Promise<types.Tags> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`);
   }
-  /** Let AI add the tags that it is confident of; returns all tags that AI has added to the conversation. */
+  /** Let AI add the tags that it is confident of. */
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
@@ -1015,7 +1015,7 @@ export class Client extends Core {
   disconnectPhotoapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/photoapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Begin a consent: send the person to `consent_url`, where they choose the account. */
+  /** Ask a person for their consent: send them to `consent_url`, where they choose the account. */
   connectLocalapp(client_id: number | string, bot_id: number | string, body: types.LocalappOAConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
