@@ -157,6 +157,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognize, phrasebook.plain, phrasebook.languages_of,
             quantity_matching.amounts, question_splitting.split, question_splitting.may_follow_up,
+            question_splitting.is_complete,
             question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,

@@ -406,9 +406,9 @@ def test_every_table_is_a_clients_or_named_with_a_reason():
 
 # JSON and arrays without an id of ours, or with UUIDs alone.
 NO_IDS = {
-    "bots.Bot.business_hours", "bots.Bot.customer_info_fields", "bots.Bot.engaging_message",
-    "bots.Bot.holidays", "bots.Bot.procedures", "bots.Bot.setup_overrides",
-    "bots.Bot.style", "bots.Bot.terms", "bots.Document.draft",
+    "bots.Bot.business_hours", "bots.Bot.custom_hours", "bots.Bot.customer_info_fields",
+    "bots.Bot.engaging_message", "bots.Bot.holidays", "bots.Bot.procedures",
+    "bots.Bot.setup_overrides", "bots.Bot.style", "bots.Bot.terms", "bots.Document.draft",
     "bots.Bot.welcome_message", "bots.Chunk.sentences", "bots.Function.headers",
     "bots.Function.parameters", "bots.FunctionCall.arguments", "bots.GoldenRun.better",
     "bots.GoldenRun.broke", "bots.GoldenQuestion.turns", "bots.LanguageModel.gate",
@@ -417,7 +417,8 @@ NO_IDS = {
     "chats.Conversation.location", "chats.Conversation.metadata", "chats.Conversation.requester",
     "chats.Customer.attributes", "chats.Customer.self_reported_fields", "chats.Message.metadata",
     "chats.Message.translations", "chats.SavedReply.texts", "chats.Summary.key_points",
-    "identity.ClientConfig.business_hours", "identity.ClientConfig.handoff_message",
+    "identity.ClientConfig.business_hours", "identity.ClientConfig.custom_hours",
+    "identity.ClientConfig.handoff_message",
     "identity.ClientConfig.holidays", "identity.ClientConfig.out_of_hours_message",
     "identity.ClientConfig.message_prices", "identity.ClientConfig.silent_channels",
     "identity.ClientConfig.automatic_messages",

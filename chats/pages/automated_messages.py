@@ -41,6 +41,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "people": (
         gettext_lazy("Handover"),
         {
+            "before_person": gettext_lazy("Asking for details before handing over"),
             "handover": gettext_lazy("Handing over"),
             "handover_no_answer": gettext_lazy("Handing over, no answer found"),
             "no_person": gettext_lazy("Handover unavailable"),
@@ -60,7 +61,6 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "details": (
         gettext_lazy("Customer details"),
         {
-            "before_person": gettext_lazy("Asking for details before handing over"),
             "ask_info": gettext_lazy("Asking for details"),
             "info_noted": gettext_lazy("Customer shared details"),
             "info_declined": gettext_lazy("Customer declined to share details"),
