@@ -37,18 +37,39 @@ def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
     return None
 
 
-def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, language: str) -> str:
-    """A text with `{opens}` replaced by the next opening, such as "Monday, 09:00", or removed if
-    there is none."""
+def with_opening(
+    text: str,
+    config: ClientConfig,
+    bot: Bot,
+    at: datetime,
+    *,
+    language: str,
+    zone: str | None = None,
+) -> str:
+    """A text with `{opens}` replaced by the next opening in the reader's time zone, or removed if
+    there is none. The client's zone is named if the reader's `zone` is unknown or has another time:
+    "Monday, 09:00", "Monday, 09:00 (Europe/Berlin)" or "Monday, 15:00 (09:00 Europe/Berlin)". The
+    widget does the same in `availability.js`."""
     opens = next_opening(config, bot, at) if "{opens}" in text else None
     if opens is None:
         return text.replace("{opens}", "").strip()
-    local = opens.astimezone(ZoneInfo(config.client.timezone))
-    is_near = opens - at < _NEAR
+    pattern = "l" if opens - at < _NEAR else "l j F"
+
+    def written(zone: str) -> tuple[str, str]:
+        local = opens.astimezone(ZoneInfo(zone))
+        return date_format(local, pattern), f"{local:%H:%M}"
+
     # Django has no translation for plain `zh`.
     with translation.override("zh-hans" if language == "zh" else language):
-        date_text = date_format(local, "l" if is_near else "l j F")
-    return text.replace("{opens}", f"{date_text}, {local:%H:%M}")
+        own = config.client.timezone
+        own_day, own_time = written(own)
+        day, clock = written(zone or own)
+    words = f"{day}, {clock}"
+    if zone is None:
+        words += f" ({own})"
+    elif (day, clock) != (own_day, own_time):
+        words += f" ({own_time if day == own_day else f'{own_day}, {own_time}'} {own})"
+    return text.replace("{opens}", words)
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:

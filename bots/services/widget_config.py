@@ -51,7 +51,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=closed
         and business_hours.with_opening(closed, config, bot, now, language=chosen),
-        person_button=_text(bot, _person_buttons(), chosen) if config.handoff_on_request else None,
+        person_button=_text(bot, person_buttons(), chosen) if config.handoff_on_request else None,
         agents_online=len(chat_hooks.agents().available(bot.client_id)),
         usual_wait_minutes=chat_hooks.agents().usual_wait(bot.pk),
         answers_by_mail=bot.mail_answers and mails.is_enabled(),
@@ -72,7 +72,7 @@ def etag(config: BotConfigDto) -> str:
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
-def _person_buttons() -> dict[str, str]:
+def person_buttons() -> dict[str, str]:
     """The platform's, which bots understand; a client's own text might not be understood."""
     return {code: book.says["person_button"] for code, book in phrasebook.all_books().items()}
 

@@ -306,8 +306,77 @@ class ConversationsResponse(ListPage[Conversation]):
     """A page of conversations."""
 
 
+class QueuedFile(Schema):
+    """A file in a customer's message."""
+
+    type: Literal["image", "file", "audio", "video"] = Field(description="The kind of file.")
+    file_name: str | None = Field(None, description="The file's name; null if it has none.")
+
+
+class QueuedMessage(Schema):
+    """A customer's message, shortened for a list."""
+
+    seq: int = Field(description="The message's number in the conversation.")
+    text: str = Field(description="The first 300 characters of the text; may be empty.")
+    files: list[QueuedFile] = Field(description="The files in the message.")
+    translations: dict[str, str] = Field(
+        description="The first 300 characters of each stored translation, by language."
+    )
+    is_earlier: bool = Field(
+        description="Whether the customer wrote it before the message that led to the handover."
+    )
+    is_request: bool = Field(
+        description="Whether the conversation was handed over because this message asks for a"
+        " person."
+    )
+
+
+class QueueNote(Schema):
+    """An internal note of an agent, shortened for a list."""
+
+    name: str = Field(description="The name of the agent.")
+    text: str = Field(description="The first 300 characters of the note.")
+
+
+class QueueReturn(Schema):
+    """How a conversation came back to the queue from an agent."""
+
+    name: str | None = Field(
+        None, description="Who returned it; null if the platform did, such as after a time limit."
+    )
+    reason: str = Field(description="Why, as in `handoff_reason`.")
+
+
+class QueueDetails(Schema):
+    """What tells an agent how urgent a conversation in the queue is."""
+
+    messages: list[QueuedMessage] = Field(
+        description="What the customer wants, oldest first: up to three messages from before the"
+        " handover, and from the one that led to it on the first four and the newest. Messages"
+        " that only repeat the widget's button for a person are left out, and so is everything"
+        " before the conversation's newest 40 messages.",
+    )
+    note: QueueNote | None = Field(
+        None, description="The newest internal note of an agent; null if there is none."
+    )
+    returned: QueueReturn | None = Field(
+        None, description="How it came back from an agent; null if no agent had it last."
+    )
+    previous_rating: int | None = Field(
+        None,
+        description="The customer's rating, 1 to 5, of their conversation before this one; null if"
+        " there is none.",
+    )
+
+
 class ListedConversation(Conversation):
     """A listed conversation, with the message that a search found."""
+
+    queue_details: QueueDetails | None = Field(
+        None,
+        description="What the customer wants, for a list; null if the conversation is not in the"
+        " queue.",
+    )
 
     found_message: SerializeAsAny[Message] | None = Field(
         None,

@@ -9,6 +9,7 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import FreeObject, Moment, Schema, Text, example, read_only
 from chats import models
 from identity.models import User
+from identity.schemas.fields import time_zones
 
 # An id in the caller's own system.
 OwnId = Annotated[Text, Field(min_length=1, max_length=200)]
@@ -34,6 +35,11 @@ def _country(text: str) -> str:
     return name.upper() if len(name) == 2 and name.isascii() and name.isalpha() else name
 
 
+def _known_zone(name: str) -> str | None:
+    """None for a zone that only the browser knows: its visitor is not refused."""
+    return name if name in time_zones() else None
+
+
 class Location(Schema):
     """The known location of a person; in a message, it has only the fields that are known."""
 
@@ -49,6 +55,12 @@ class Location(Schema):
     )
     region: Text | None = Field(None, description="Region or state.", max_length=100)
     city: Text | None = Field(None, description="The city's name.", max_length=100)
+    timezone: Annotated[Text, Field(max_length=64), AfterValidator(_known_zone)] | None = Field(
+        None,
+        description="The IANA time zone, in which the platform's messages tell the time; a name"
+        " that the platform does not know is left out.",
+        examples=["Europe/Berlin"],
+    )
     latitude: float | None = Field(
         None, ge=-90, le=90, description="Degrees north, WGS 84; only with `longitude`."
     )

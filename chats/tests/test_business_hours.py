@@ -213,15 +213,44 @@ def test_the_words_say_when_it_opens(server, bot, set_hours, time_machine):
     time_machine.move_to(datetime(2026, 11, 28, 12, 0, tzinfo=UTC))  # a Saturday
     english = make_chat(bot, assign_type="queue")
     write(server, english)
-    assert told(english) == ["Back on Monday, 09:00."]
+    assert told(english) == ["Back on Monday, 09:00 (UTC)."]
     vietnamese = make_chat(bot, assign_type="queue", language="vi")
     write(server, vietnamese, "Có ai ở đó không? Tôi cần giúp đỡ.")
-    assert told(vietnamese) == ["Gặp lại Thứ 2, 09:00."]
+    assert told(vietnamese) == ["Gặp lại Thứ 2, 09:00 (UTC)."]
     holiday = {"date": "2026-11-30", "name": "", "hours": []}
     set_hours(out_of_hours_message=words, business_hours=monday, holidays=[holiday])
     later = make_chat(bot, assign_type="queue")
     write(server, later)
-    assert told(later) == ["Back on Monday 7 December, 09:00."]
+    assert told(later) == ["Back on Monday 7 December, 09:00 (UTC)."]
+
+
+@pytest.mark.parametrize(
+    ("zone", "opening"),
+    [
+        ("Europe/Berlin", "Monday, 09:00"),
+        ("Europe/Paris", "Monday, 09:00"),
+        ("Asia/Tokyo", "Monday, 17:00 (09:00 Europe/Berlin)"),
+        ("Pacific/Honolulu", "Sunday, 22:00 (Monday, 09:00 Europe/Berlin)"),
+        ("Mars/Base", "Monday, 09:00 (Europe/Berlin)"),
+        (None, "Monday, 09:00 (Europe/Berlin)"),
+    ],
+)
+def test_the_opening_is_told_in_the_customers_time_zone(
+    server, bot, set_hours, time_machine, zone, opening
+):
+    monday = [{"weekday": 0, "opens": "09:00", "closes": "17:00"}]
+    set_hours(out_of_hours_message={"en": "Back on {opens}."}, business_hours=monday)
+    type(bot.client).objects.filter(pk=bot.client_id).update(timezone="Europe/Berlin")
+    time_machine.move_to(datetime(2026, 11, 28, 12, 0, tzinfo=UTC))  # a Saturday
+    body = {"channel": "web", "location": {"timezone": zone}}
+    reply = server.post("/ai/client/chat", body)
+    assert reply.status_code == 201
+    chat = Conversation.objects.get(pk=reply.json()["id"])
+    known = None if zone == "Mars/Base" else zone
+    assert (reply.json()["location"] or {}).get("timezone") == known
+    Conversation.objects.filter(pk=chat.pk).update(assign_type="queue")
+    write(server, chat)
+    assert told(chat) == [f"Back on {opening}."]
 
 
 def test_who_is_told_nothing(ben, server, bot, set_hours):

@@ -55,18 +55,64 @@ def test_a_row_shows_the_customers_words_and_what_is_not_as_usual(screen, server
     Conversation.objects.filter(pk=own_id).update(language="de")
     enter(screen, ben)
     show(screen, "Unassigned")
-    expect(row(screen, "Zoe").locator(".last")).to_have_text(
+    expect(row(screen, "Zoe").locator(".words")).to_have_text(
         "I want to talk to a person, my parcel is broken"
     )
-    expect(facts(screen, "Zoe")).to_have_text(["Asked for a person"])
+    expect(facts(screen, "Zoe")).to_have_count(0)
     expect(facts(screen, "Yan")).to_have_count(0)
     expect(facts(screen, "Xia")).to_have_text(["DE"])
-    heights = screen.locator(".row").evaluate_all("all => all.map(one => one.offsetHeight)")
-    assert set(heights) == {64}
     ben.post(f"/ai/chat/{own_id}/manual", {"text": "It is on its way."})
     show(screen, "Mine")
     expect(row(screen, "Xia").locator(".last")).to_have_text("You: It is on its way.")
+    heights = screen.locator(".row").evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert set(heights) == {64}
     assert violations(screen) == []
+
+
+def test_a_row_of_the_queue_shows_the_matter_from_the_first_word_on(screen, bot, ben):
+    now = timezone.now()
+    chat = make_chat(bot, assign_type="queue", waiting_since=now, handoff_reason="customer_asked",
+                     customer_name="Zoe", language="de", priority="urgent")  # fmt: skip
+    request = put_message(chat, "customer", text="Talk to a person")
+    put_message(chat, "system", receipt={"handoff_reason": "customer_asked"}, in_reply_to=request)
+    put_message(chat, "customer", text="Die Jacke brennt", translations={"en": "The coat burns"})
+    picture = {"type": "image", "url": "https://a.example/1.png", "file_name": "IMG_1.png"}
+    put_message(chat, "customer", content=[picture])
+    for scheme, size in (("light", {"width": 1280, "height": 800}), ("dark", PHONE)):
+        screen.emulate_media(color_scheme=scheme)
+        screen.set_viewport_size(size)
+        if scheme == "light":
+            enter(screen, ben)
+        show(screen, "Unassigned")
+        shown = row(screen, "Zoe")
+        expect(shown.locator(".words")).to_have_text("The coat burns")
+        expect(shown.locator(".newest")).to_have_text("Photo")
+        expect(facts(screen, "Zoe")).to_have_text(["DE"])
+        expect(screen.locator(".row.urgent")).to_have_count(1)
+        assert violations(screen) == []
+
+
+def test_a_row_of_the_queue_follows_what_happens(screen, server, shop, ann, ben):
+    chat_id = write_in(server, "Zoe", "I want to talk to a person")
+    run_jobs()
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    shown = row(screen, "Zoe")
+    expect(shown.locator(".words")).to_have_text("I want to talk to a person")
+    say(server, chat_id, "My parcel is broken")
+    expect(shown.locator(".newest")).to_have_text("My parcel is broken")
+    say(server, chat_id, "Hello?")
+    expect(shown.locator(".newest")).to_have_text("Hello?")
+    given(ann, ann, chat_id)
+    expect(shown).to_have_count(0)
+    note = {"text": "needs it before Friday", "is_note": True}
+    assert ann.post(f"/ai/chat/{chat_id}/manual", note).status_code == 201
+    assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "queue"}).status_code == 200
+    expect(shown.locator(".returned")).to_have_text("Returned by Ann: needs it before Friday")
+    expect(shown.locator(".words")).to_contain_text("My parcel is broken")
+    write_in(server, "Yan", "I want to talk to a person, the zip broke")
+    run_jobs()
+    expect(row(screen, "Yan").locator(".words")).to_contain_text("the zip broke")
 
 
 def test_a_row_shows_what_decides_how_urgent_its_chat_is(screen, client_a, ann, ben):

@@ -211,7 +211,7 @@ def test_one_chat(ben, cara, nobody, server, bot):
     reply = ben.get(path)
     assert reply.status_code == 200
     [listed] = ben.get(PATH).json()["items"]
-    assert listed == reply.json() | {"found_message": None}
+    assert listed == reply.json() | {"queue_details": None, "found_message": None}
     assert reply.json()["last_message"]["content"][0]["text"] == "Hello"
     assert cara.get(path).status_code == 404
     assert (nobody.get(path).status_code, server.get(path).status_code) == (401, 401)

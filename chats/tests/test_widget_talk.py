@@ -34,6 +34,12 @@ def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iter
     yield from running(site_origin, page, bot, screen, problems)
 
 
+PHONE_FIELD = {
+    "name": "phone", "label": {"en": "Phone"}, "type": "phone", "required": False, "options": [],
+    "ask_before_chat": False, "question": {},
+}  # fmt: skip
+
+
 def begun(shop: Shop, screen: Page, text: str = "Hello"):
     """The open widget, and a chat in which the visitor said something."""
     widget = shop.open(screen)
@@ -183,8 +189,8 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     run_jobs()
     news(screen)
     status = widget.get_by_role("status")
-    expect(status).to_contain_text("We're closed. Back ")
-    expect(status).to_contain_text("9:00")
+    expect(status).to_contain_text("We're closed. Back on ")
+    expect(status).to_contain_text(" at 09:00.")
     expect(status).not_to_contain_text("number")
     mailbox = widget.get_by_label("Leave your email")
     mailbox.fill("zoe@example")
@@ -206,6 +212,29 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     screen.reload()
     expect(status).to_contain_text("number 1")
     expect(status).not_to_contain_text("Nobody")
+
+
+def test_widget_and_bot_tell_the_same_opening(shop: Shop, screen: Page, bot, client_a):
+    """In the visitor's time zone, with the company's beside it where it differs."""
+    type(client_a).objects.update(timezone="Asia/Tokyo")
+    words = {"en": "We are back on {opens}."}
+    ClientConfig.objects.update(business_hours=closed_now(), out_of_hours_message=words)
+    widget, chat = begun(shop, screen, "I want to talk to a human agent")
+    run_jobs()
+    news(screen)
+    [said] = chat.messages.filter(sender_type="system").values_list("text", flat=True)
+    day, clock = said.removeprefix("We are back on ").removesuffix(".").split(", ", 1)
+    assert "Asia/Tokyo" in clock
+    expect(widget.get_by_role("status")).to_contain_text(f"We're closed. Back on {day} at {clock}.")
+    expect(widget.get_by_label("Leave your email")).to_be_visible()
+    # The company asks for phone numbers, and has this visitor's.
+    chat.customer.phone = "+81 3 1234 5678"
+    chat.customer.save()
+    bot.customer_info_fields = [PHONE_FIELD]
+    bot.save()
+    screen.reload()
+    expect(widget.get_by_role("status")).to_contain_text("We're closed.")
+    expect(widget.get_by_label("Leave your email")).to_have_count(0)
 
 
 def test_whom_a_person_has_not_answered_yet_is_told_as_who_waits(

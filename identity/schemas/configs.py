@@ -156,7 +156,9 @@ class ClientConfigDto(Schema):
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
         " sent once while you are closed; at most 2,000 characters each. `{opens}` is replaced with"
-        " the time when you next open, such as `Monday, 09:00`. Languages without an entry get the"
+        " the time when you next open, such as `Monday, 09:00`, in the customer's time zone; if it"
+        " is unknown or has another time, yours is named: `Monday, 15:00 (09:00 Europe/Berlin)`."
+        " Languages without an entry get the"
         " platform's text; if no language has an entry, that text is sent only at a handover.",
         examples=[{"en": "We are back on {opens}."}],
     )

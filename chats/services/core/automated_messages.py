@@ -147,8 +147,9 @@ def _closed_message(language: str, chat: Conversation) -> ReplyText:
     config = chat.client.config
     reply = _choose(language, chat, config.out_of_hours_message, _platform_texts("closed"))
     text = business_hours.with_opening(
-        reply.text, config, chat.bot, timezone.now(), language=reply.language
-    )
+        reply.text, config, chat.bot, timezone.now(), language=reply.language,
+        zone=(chat.location or {}).get("timezone"),
+    )  # fmt: skip
     return reply._replace(text=text)
 
 

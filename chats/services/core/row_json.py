@@ -52,6 +52,68 @@ _FOUND = f"""(SELECT row_to_json(shown) FROM (
                 AND {{holds}} ORDER BY seq DESC LIMIT 1
         )
     ) shown)"""
+# `QueueDetails` of a conversation in the queue, from its newest 40 messages. The latest of these
+# events says whether it came from an agent; it can have only if an agent once had it.
+_QUEUE_DETAILS = f"""CASE WHEN {_CHAT}assign_type = 'queue' AND {_CHAT}status <> 'ended'
+    THEN (SELECT row_to_json(details) FROM (
+        WITH recent AS (
+            SELECT id, seq, sender_type, sender_name, is_note, text, content, translations,
+                in_reply_to_id, receipt->>'handoff_reason' AS reason
+            FROM chats_message WHERE conversation_id = {_CHAT}id
+                AND seq > greatest({_CHAT}last_seq - 40, {_CHAT}read_from_seq)
+                AND NOT is_welcome AND deleted_at IS NULL
+        ), handover AS (
+            SELECT seq, in_reply_to_id, reason FROM recent
+            WHERE reason IS NOT NULL ORDER BY seq DESC LIMIT 1
+        ), written AS (
+            SELECT *, seq < coalesce(
+                    (SELECT seq FROM recent WHERE id = (SELECT in_reply_to_id FROM handover)),
+                    (SELECT seq FROM handover), 0
+                ) AS is_earlier,
+                coalesce(id = (
+                    SELECT in_reply_to_id FROM handover WHERE reason = 'customer_asked'
+                ), false) AS is_request
+            FROM recent WHERE sender_type = 'customer' AND text <> ALL({{buttons}})
+        ), numbered AS (
+            SELECT *, row_number() OVER (PARTITION BY is_earlier ORDER BY seq) AS place,
+                row_number() OVER (PARTITION BY is_earlier ORDER BY seq DESC) AS place_from_end
+            FROM written
+        )
+        SELECT (
+            SELECT coalesce(json_agg(shown ORDER BY seq), '[]') FROM (
+                SELECT seq, left(text, 300) AS text, (
+                    SELECT coalesce(json_agg(json_build_object(
+                        'type', part->'type', 'file_name', part->'file_name')), '[]')
+                    FROM jsonb_array_elements(content) part
+                    WHERE part->>'type' IN ('image', 'file', 'audio', 'video')
+                ) AS files, (
+                    SELECT coalesce(json_object_agg(key, left(value, 300)), '{{{{}}}}')
+                    FROM jsonb_each_text(translations)
+                ) AS translations, is_earlier, is_request
+                FROM numbered
+                WHERE CASE WHEN is_earlier THEN place_from_end <= 3
+                    ELSE place <= 4 OR place_from_end = 1 END
+            ) shown
+        ) AS messages, (
+            SELECT json_build_object('name', sender_name, 'text', left(text, 300))
+            FROM recent WHERE is_note AND sender_type = 'agent' ORDER BY seq DESC LIMIT 1
+        ) AS note, CASE WHEN {_CHAT}assigned_at IS NOT NULL THEN (
+            SELECT json_build_object('name', data->'by'->>'name', 'reason', data->>'reason') FROM (
+                SELECT type, data FROM webhooks_event WHERE conversation_id = {_CHAT}id
+                    AND type IN (
+                        'conversation.unassigned', 'conversation.handed_off',
+                        'conversation.assigned', 'conversation.reopened'
+                    )
+                ORDER BY sequence DESC LIMIT 1
+            ) latest WHERE type = 'conversation.unassigned' AND data->>'reason' IS NOT NULL
+        ) END AS returned, (
+            SELECT rating FROM chats_feedback WHERE message_id IS NULL AND conversation_id = (
+                SELECT id FROM chats_conversation earlier
+                WHERE earlier.customer_id = {_CHAT}customer_id AND earlier.id < {_CHAT}id
+                ORDER BY earlier.id DESC LIMIT 1
+            )
+        ) AS previous_rating
+    ) details) END"""
 _CHAT_COLUMNS = _columns(
     Conversation,
     _CHAT,
@@ -102,12 +164,14 @@ def _with_links(text: str) -> str:
     return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.signed_url(file[1])}"', text)
 
 
-def found_chat(terms: Sequence[str]) -> str:
-    """The SQL of a conversation's JSON with `found_message`, its newest message that has all words
-    of a search; `terms` are the words' placeholders."""
+def listed_chat(terms: Sequence[str], *, buttons: str) -> str:
+    """The SQL of a conversation's JSON with `queue_details`, and with `found_message`, its newest
+    message that has all words of a search. `terms` are the words' placeholders, `buttons` the one
+    of the labels of the widget's button for a person."""
     holds = " AND ".join(f"strpos(upper(text), upper({term})) > 0" for term in terms)
     found = _FOUND.format(holds=holds) if terms else "NULL"
-    columns = f"{_CHAT_COLUMNS}, {found} AS found_message"
+    details = _QUEUE_DETAILS.format(buttons=buttons)
+    columns = f"{_CHAT_COLUMNS}, {details} AS queue_details, {found} AS found_message"
     return f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from bots.services import widget_config
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import decode_cursor, encode_cursor, list_key, wrong_cursor
 from chatplatform.sql import fetch_row
@@ -73,12 +74,10 @@ FROM (
 """
 
 
-def list_page(
-    caller: Principal, query: ChatsQuery, *, finds_message: bool = False
-) -> dict[str, Any]:
+def list_page(caller: Principal, query: ChatsQuery, *, for_desk: bool = False) -> dict[str, Any]:
     """A list page of the chats that the caller may see and that match all filters of the query.
-    With `finds_message`, each chat comes with its newest message that contains all words of the
-    search."""
+    With `for_desk`, each chat comes with its newest message that contains all words of the search
+    and, if it is in the queue, with what its customer wants."""
     order, key = _ORDERS[query.sort], list_key(query)
     cursor_order = [f"-{name}" for name in order]
     where, values = _conditions(caller, query)
@@ -91,10 +90,10 @@ def list_page(
         keys, places = ", ".join(_KEYS[name].sql for name in order), ", ".join(map(_param, order))
         where.append(f"({keys}) < ({places})")
     as_json = row_json.CHAT
-    if finds_message:
+    if for_desk:
         terms = {f"term_{number}": term for number, term in enumerate(inbox.terms_of(query.q))}
-        as_json = row_json.found_chat(tuple(map(_param, terms)))
-        values |= terms
+        as_json = row_json.listed_chat(tuple(map(_param, terms)), buttons="%(buttons)s::text[]")
+        values |= terms | {"buttons": list(widget_config.person_buttons().values())}
     shown, has_next, *last = fetch_row(
         _statement(order, where, as_json), values | {"limit": query.limit}
     )

@@ -8,6 +8,7 @@ import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
+import { lowRating, matterOf, returnOf } from "./matter.js";
 import { noticeText } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
 import { VIEWS, isAway, isOfOther, rows, unnoticed } from "./reducer.js";
@@ -16,6 +17,7 @@ import { clock, languageName, midnight, span, urgency, written } from "./times.j
 import { Availability, Bell, Chips } from "./views.js";
 
 const SEARCH_AFTER_MS = 250;
+const USUAL = ["customer_asked", "agents_reply"]; // reasons for a handover that say nothing about the matter
 const NEAR_MS = 2 * 3_600_000; // a reply window that ends sooner is shown
 let searching = 0;
 
@@ -129,6 +131,8 @@ function rowProps(state, chat, notice) {
     closing: replyWindow(state, chat),
     facts: facts(state, chat).join("\n"),
     said: lastLine(state, chat),
+    ...matterOf(chat),
+    returned: returnOf(chat),
     found: state.query && state.list.found[chat.id] ? excerpt(excerptOf(state.list.found[chat.id]), state.query) : null,
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     called: notice ? noticeText(state, notice) : "",
@@ -150,12 +154,14 @@ class Row extends Component {
     if (this.props.isOpen && !before.isOpen) this.place.current.scrollIntoView({ block: "nearest" });
   }
 
-  render({ chat, isOpen, isSelected, urgency: level, wait, closing, facts: known, said, found, typist, called, hasDraft, isRefused, today }) {
+  render({ chat, isOpen, isSelected, urgency: level, wait, today, ...shown }) {
     const name = customerName(chat);
-    const waiting = level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait });
+    const isLate = level === "late" || level === "overdue";
+    const waiting = isLate ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait });
+    const isTall = Boolean(shown.words && !shown.found);
     const select = ({ shiftKey }) => dispatch({ type: "selected", id: chat.id, isRange: shiftKey });
     return html`
-      <li ref=${this.place} class=${`row ${level} ${isOpen ? "open" : ""}`}>
+      <li ref=${this.place} class=${`row ${chat.status === "open" ? chat.priority : ""} ${isTall ? "tall" : ""} ${isOpen ? "open" : ""}`}>
         <label class="pick"><input type="checkbox" checked=${isSelected} onClick=${select} aria-label=${t("Select {name}", { name })} /></label>
         <button type="button" class="plain chat" aria-current=${isOpen ? "true" : undefined} onClick=${() => chats.open(chat.id)}>
           <${Face} ...${faceOf(chat)} />
@@ -163,25 +169,51 @@ class Row extends Component {
             <span class="line">
               <bdi class="name">${name}</bdi>
               <${Priority} priority=${chat.priority} />
-              <span class="facts">${known && known.split("\n").map((fact) => html`<span class="fact" dir="auto" title=${fact}>${fact}</span>`)}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
+              <span class="facts">${!isTall && html`<${Facts} facts=${shown.facts} />`}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
               ${wait
-                ? html`<span class=${`wait ${level}`} title=${waiting}><${Icon} name=${level === "late" ? "alert" : "clock"} /> <span aria-hidden="true">${wait}</span><span class="hidden">${waiting}</span></span>`
+                ? html`<span class=${`wait ${level}`} title=${waiting}><${Icon} name=${level === "overdue" ? "alert" : "clock"} /> <span aria-hidden="true">${wait}</span><span class="hidden">${waiting}</span></span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}
+              ${isTall && html`<${Unread} count=${chat.unread_count} />`}
             </span>
-            <span class="line">
-              <span class="last" dir="auto">${typist || (found ? found.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part)) : said)}</span>
-              ${closing && html`<span class="closing">${closing}</span>`}
-              ${called && html`<span class="called" title=${called}><${Icon} name="bell" /><span class="hidden">${called}</span></span>`}
-              ${isRefused && html`<span class="fault">${t("not sent")}</span>`}
-              ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
-              ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${tn("{count} unread", "{count} unread", chat.unread_count)}</span></span>`}
-            </span>
+            ${isTall ? html`<${Matter} ...${shown} />` : html`
+              <span class="line">
+                <span class="last" dir="auto">${shown.typist || marked(shown.found) || shown.said}</span>
+                <${Marks} ...${shown} /><${Unread} count=${chat.unread_count} />
+              </span>
+            `}
           </span>
         </button>
       </li>
     `;
   }
 }
+
+const marked = (found) => found?.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part));
+
+const Facts = ({ facts: known }) => known && known.split("\n").map((fact) => html`<span class="fact" dir="auto" title=${fact}>${fact}</span>`);
+
+/** What the customer wants: their first words, their newest ones, and what agents noted. */
+function Matter({ words, newest, returned, typist, ...shown }) {
+  const latest = typist || newest;
+  const hasMarks = shown.facts || shown.closing || shown.called || shown.isRefused || shown.hasDraft;
+  return html`
+    <span class=${`words ${latest ? "" : "only"}`} dir="auto" title=${words}>${words}</span>
+    ${latest && html`<span class="newest" dir="auto" title=${latest}>${latest}</span>`}
+    ${returned && html`<span class="returned" dir="auto" title=${returned}>${returned}</span>`}
+    ${hasMarks && html`<span class="line marks"><span class="facts"><${Facts} facts=${shown.facts} /></span><${Marks} ...${shown} /></span>`}
+  `;
+}
+
+function Marks({ closing, called, isRefused, hasDraft }) {
+  return html`
+    ${closing && html`<span class="closing">${closing}</span>`}
+    ${called && html`<span class="called" title=${called}><${Icon} name="bell" /><span class="hidden">${called}</span></span>`}
+    ${isRefused && html`<span class="fault">${t("not sent")}</span>`}
+    ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
+  `;
+}
+
+const Unread = ({ count }) => count > 0 && html`<span class="badge"><span aria-hidden="true">${count}</span><span class="hidden">${tn("{count} unread", "{count} unread", count)}</span></span>`;
 
 /** How much time is left to reply on the channel, if it is short. */
 function replyWindow(state, { status, can_reply: canReply, reply_window_expires_at: end }) {
@@ -194,13 +226,14 @@ function replyWindow(state, { status, can_reply: canReply, reply_window_expires_
 /** What is unusual: until when it is snoozed, why it waits, who has it, where it comes from. */
 function facts(state, chat) {
   const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
-  const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
+  const isAsUsual = !reason || USUAL.includes(reason) || chat.queue_details?.returned;
   const found = [];
   if (chat.sentiment === "negative") found.push(t("Unhappy"));
   if (status === "snoozed") found.push(t("until {time}", { time: written(until, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) }));
   if (status === "ended") found.push(t("Ended"));
   else if (owner === "queue" && !isAsUsual) found.push(label(REASONS, reason));
   else if (owner !== "queue" && state.view !== "mine") found.push(holder(state, chat));
+  if (lowRating(chat)) found.push(lowRating(chat));
   if (channel !== "web" && channel !== "api") found.push(label(CHANNELS, channel));
   return found;
 }

@@ -123,6 +123,7 @@ function forget(id) {
 function stored(event) {
   const before = read();
   dispatch({ type: "event", event });
+  if (event.data?.conversation?.assign_type === "queue") describeSoon(event.conversation_id);
   if (event.type === "notification.created") tell(event.data.notifications.map(({ notification }) => notification), fetchChat);
   if (!event.conversation_id) return;
   announce(event, before);
@@ -153,6 +154,27 @@ export function onReadAgain(act) {
 
 export async function fetchChat(id) {
   await tolerant(async () => dispatch({ type: "chat", chat: await get(`/ai/chat/${id}`) }));
+}
+
+let undescribed = [];
+
+/** Fetches what the customers want who were just put into the queue, if the list shows it; at most once a second. */
+function describeSoon(id) {
+  const { chats, view } = read();
+  if (chats[id]?.queue_details || view === "mine") return;
+  if (!undescribed.length) setTimeout(describe, 1000);
+  undescribed.push(id);
+}
+
+async function describe() {
+  const ids = [...new Set(undescribed)];
+  undescribed = [];
+  const customer = ids.length === 1 && read().chats[ids[0]]?.customer_id;
+  const one = customer ? { customer_id: customer } : {};
+  await tolerant(async () => {
+    const { items } = await get("/ai/chats", { ...QUERIES.unassigned, sort: "newest", limit: 50, ...one });
+    for (const chat of items) dispatch({ type: "chat", chat });
+  });
 }
 
 let counting = 0;

@@ -1,5 +1,7 @@
 /** The desk's state, and how each action changes it. Pure: no request, no clock, no page. */
 
+import { withKnownDetails, withWords } from "./matter.js";
+
 export const VIEWS = ["mine", "unassigned", "all", "snoozed", "ended"];
 const KEPT_THREADS = 30;
 const KEPT_CHATS = 1000;
@@ -161,7 +163,7 @@ function listed(state, { view, query, filters, items, cursor, isMore }) {
 function newer(state, chat) {
   const known = state.chats[chat.id];
   const isOlder = known?.version > chat.version || seqOf(known) > seqOf(chat);
-  return isOlder ? known : chat;
+  return isOlder ? withKnownDetails(known, chat) : withKnownDetails(chat, known);
 }
 
 const seqOf = (chat) => chat?.last_message?.seq ?? 0;
@@ -244,7 +246,7 @@ function happened(state, { event }) {
   if (type === "customer.merged") return withCustomer(state, data.customer, data.merged_id);
   if (!data?.conversation) return state;
   const rated = data.feedback ? withFeedback(state, [data.feedback]) : state;
-  const next = { ...rated, chats: { ...state.chats, [id]: data.conversation } };
+  const next = { ...rated, chats: { ...state.chats, [id]: withKnownDetails(data.conversation, state.chats[id]) } };
   const thread = next.threads[id];
   if (!thread || !REFERENCE.test(type)) return next;
   const steps = [...thread.steps.filter((step) => step.id !== event.id), stepOf(event)];
@@ -309,7 +311,8 @@ function withMessage(state, message, kind = "new") {
 }
 
 /** A chat's row after a message of it. */
-function withLast(chat, message, kind) {
+function withLast(before, message, kind) {
+  let chat = kind === "message.read" ? before : withWords(before, message);
   const last = chat.last_message;
   const isCustomers = message.sender.type === "customer";
   if (kind === "message.read" && isCustomers && chat.unread_count) {

@@ -104,10 +104,13 @@ export function languageName(code) {
   }
 }
 
-/** How urgent a wait is: empty, `soon` from half of the target on, `late` from the target on. */
+const OVERDUE = 4;
+
+/** How long a wait is: empty, `soon` from half of the target on, `late` from the target on, `overdue` from four times it. */
 export function urgency(since, now, targetSeconds) {
   if (!since) return "";
   const share = (now - Date.parse(since)) / 1000 / targetSeconds;
+  if (share >= OVERDUE) return "overdue";
   if (share >= 1) return "late";
   return share >= 0.5 ? "soon" : "";
 }

@@ -18,6 +18,11 @@ export class Refused extends Error {
   }
 }
 
+const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+/** The reader's time zone, if the browser knows it. */
+export const ownZone = /^[A-Z](?!tc\/Unknown)/.test(timeZone) ? timeZone : null;
+const zone = ownZone ? { timezone: ownZone } : {};
+
 const PATIENCE = 20_000; // milliseconds, for an answer, and for each further piece of it
 const SLOWEST = 20; // bytes of a file that a slow line carries in a millisecond
 
@@ -73,10 +78,6 @@ export function createApi(key, memory) {
       limit.stop();
     })();
   }
-
-  // The reader's time zone, if the browser knows it.
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  const zone = /^[A-Z](?!tc\/Unknown)/.test(timeZone) ? { timezone: timeZone } : {};
 
   return {
     config: (language, cache = "default") =>

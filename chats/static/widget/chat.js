@@ -1,7 +1,7 @@
 /** A visitor's actions: opens a chat, writes, waits, ends, rates. The store has the results. */
 import { excess, LONGEST_COMMENT } from "../common/lengths.js";
 import { t, tn } from "../common/i18n.js";
-import { Refused } from "./api.js";
+import { Refused, ownZone } from "./api.js";
 import { faultOf, limited } from "./files.js";
 import { at, isAwaited, isRetold, lastWords, NO_DRAFTS } from "./store.js";
 
@@ -399,6 +399,7 @@ export function createChat({ api, store, memory, stash, language }) {
       customer: { ...customerOf(store.state), ...(proof && { external_id: proof.external_id }) },
       ...(proof && { identity_signature: proof.identity_signature }),
       ...(language && { language }),
+      ...(ownZone && { location: { timezone: ownZone } }),
     };
     const mine = turn;
     const made = await api.open(body, opening).catch((error) => {

@@ -1887,6 +1887,7 @@ class ListedConversation(TypedDict):
     location: Location | None
     metadata: dict[str, Any]
     created_at: str
+    queue_details: QueueDetails | None
     found_message: Message | None
 
 
@@ -1928,6 +1929,7 @@ class Location(TypedDict):
     country: NotRequired[str | None]
     region: NotRequired[str | None]
     city: NotRequired[str | None]
+    timezone: NotRequired[str | None]
     latitude: NotRequired[float | None]
     longitude: NotRequired[float | None]
 
@@ -1936,6 +1938,7 @@ class LocationInput(TypedDict):
     country: NotRequired[str | None]
     region: NotRequired[str | None]
     city: NotRequired[str | None]
+    timezone: NotRequired[str | None]
     latitude: NotRequired[float | None]
     longitude: NotRequired[float | None]
 
@@ -2478,6 +2481,37 @@ class Questions(TypedDict):
     type: NotRequired[str | None]
     payload: NotRequired[str | None]
     follow_up: NotRequired[FollowUp | None]
+
+
+class QueueDetails(TypedDict):
+    messages: list[QueuedMessage]
+    note: QueueNote | None
+    returned: QueueReturn | None
+    previous_rating: int | None
+
+
+class QueueNote(TypedDict):
+    name: str
+    text: str
+
+
+class QueueReturn(TypedDict):
+    name: str | None
+    reason: str
+
+
+class QueuedFile(TypedDict):
+    type: Literal['image', 'file', 'audio', 'video']
+    file_name: str | None
+
+
+class QueuedMessage(TypedDict):
+    seq: int
+    text: str
+    files: list[QueuedFile]
+    translations: dict[str, str]
+    is_earlier: bool
+    is_request: bool
 
 
 class ReadCount(TypedDict):

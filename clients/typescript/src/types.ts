@@ -402,7 +402,7 @@ export type LanguageModelTest = { "is_working": boolean; "error": string | null;
 
 export type LanguageModelsResponse = { "items": Array<LanguageModelDto>; "next_cursor": string | null; };
 
-export type ListedConversation = { "id": string; "chat_code": string; "bot_id": number; "channel": "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "assignee": Identity | null; "priority": "low" | "normal" | "high" | "urgent"; "version": number; "customer_id": number; "customer": ConversationCustomer; "is_preview": boolean; "waiting_since": string | null; "snoozed_until": string | null; "handoff_reason": string | null; "previous_chat_id": string | null; "language": string; "tags": Array<string>; "sentiment": "positive" | "neutral" | "negative" | null; "summary": string | null; "unread_count": number; "message_count": number; "last_message": Message | null; "last_message_at": string | null; "first_response_at": string | null; "ended_at": string | null; "ended_by": "customer" | "agent" | "bot" | "inactivity" | "api" | "merged" | null; "can_reply": boolean; "reply_window_expires_at": string | null; "location": Location | null; "metadata": Record<string, unknown>; "created_at": string; "found_message": Message | null; };
+export type ListedConversation = { "id": string; "chat_code": string; "bot_id": number; "channel": "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "assignee": Identity | null; "priority": "low" | "normal" | "high" | "urgent"; "version": number; "customer_id": number; "customer": ConversationCustomer; "is_preview": boolean; "waiting_since": string | null; "snoozed_until": string | null; "handoff_reason": string | null; "previous_chat_id": string | null; "language": string; "tags": Array<string>; "sentiment": "positive" | "neutral" | "negative" | null; "summary": string | null; "unread_count": number; "message_count": number; "last_message": Message | null; "last_message_at": string | null; "first_response_at": string | null; "ended_at": string | null; "ended_by": "customer" | "agent" | "bot" | "inactivity" | "api" | "merged" | null; "can_reply": boolean; "reply_window_expires_at": string | null; "location": Location | null; "metadata": Record<string, unknown>; "created_at": string; "queue_details": QueueDetails | null; "found_message": Message | null; };
 
 export type LocalappAttachment = { "type"?: string | null; "payload"?: Record<string, unknown> | null; };
 
@@ -412,9 +412,9 @@ export type LocalappMessage = { "msg_id"?: string | null; "msg_ids"?: Array<stri
 
 export type LocalappOAConnectDto = { "redirect_uri": string; "oa_id"?: string | null; };
 
-export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
+export type Location = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "timezone"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
-export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
+export type LocationInput = { "country"?: string | null; "region"?: string | null; "city"?: string | null; "timezone"?: string | null; "latitude"?: number | null; "longitude"?: number | null; };
 
 export type ManualChatFilesDto = { "files": Array<Blob>; "client_message_id"?: string | null; "text"?: string; "is_note"?: boolean; };
 
@@ -549,6 +549,16 @@ export type QuestionAnswerInput = { "status"?: DocumentStatus | null; "stage"?: 
 export type QuestionAnswersResponse = { "items": Array<QuestionAnswerDto>; "next_cursor": string | null; };
 
 export type Questions = { "type"?: string | null; "payload"?: string | null; "follow_up"?: FollowUp | null; };
+
+export type QueueDetails = { "messages": Array<QueuedMessage>; "note": QueueNote | null; "returned": QueueReturn | null; "previous_rating": number | null; };
+
+export type QueueNote = { "name": string; "text": string; };
+
+export type QueueReturn = { "name": string | null; "reason": string; };
+
+export type QueuedFile = { "type": "image" | "file" | "audio" | "video"; "file_name": string | null; };
+
+export type QueuedMessage = { "seq": number; "text": string; "files": Array<QueuedFile>; "translations": Record<string, string>; "is_earlier": boolean; "is_request": boolean; };
 
 export type ReadCount = { "count": number; };
 

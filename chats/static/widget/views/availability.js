@@ -1,20 +1,32 @@
 /** Shown if nobody answers at once: when somebody is available, and how the answer reaches a visitor who has left. */
 import { html } from "../../common/html.js";
 import { t } from "../../common/i18n.js";
+import { ownZone } from "../api.js";
 
 const DAY = 24 * 3600 * 1000; // milliseconds
 const UNITS = [["minute", 1, 90], ["hour", 60, 36 * 60], ["day", 24 * 60, Infinity]];
 
 /** When somebody is available, if nobody is now. */
-export function whenThere({ is_open: isOpen, opens_at: opensAt, agents_online: online }, locale) {
-  if (isOpen) return online ? null : t("No one is online right now. We'll answer here as soon as we're back.");
-  if (!opensAt) return t("We're closed.");
+export function whenThere(config, locale) {
+  if (config.is_open) return config.agents_online ? null : t("No one is online right now. We'll answer here as soon as we're back.");
+  return config.opens_at ? t("We're closed. Back on {day} at {time}.", opening(config, locale)) : t("We're closed.");
+}
+
+/** The next opening in the reader's time zone. The company's is named if the reader's is unknown or has another time, as
+in the platform's messages (`business_hours.with_opening`). */
+function opening({ opens_at: opensAt, timezone: companys }, locale) {
   const at = new Date(opensAt);
-  const time = at.toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });
-  if (at.toDateString() === new Date().toDateString()) return t("We're closed. Back today at {time}.", { time });
   const isNear = at - Date.now() < 6 * DAY;
-  const day = at.toLocaleDateString(locale, isNear ? { weekday: "long" } : { weekday: "long", day: "numeric", month: "long" });
-  return t("We're closed. Back on {day} at {time}.", { day, time });
+  const written = (timeZone) => ({
+    day: at.toLocaleDateString(locale, { weekday: "long", timeZone, ...(!isNear && { day: "numeric", month: "long" }) }),
+    time: at.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone }),
+  });
+  const there = written(companys);
+  if (!ownZone) return { day: there.day, time: `${there.time} (${companys})` };
+  const here = written(ownZone);
+  if (here.day === there.day && here.time === there.time) return here;
+  const named = here.day === there.day ? there.time : `${there.day}, ${there.time}`;
+  return { day: here.day, time: `${here.time} (${named} ${companys})` };
 }
 
 /** How soon people answer, if that is known and they are available. */
@@ -28,8 +40,12 @@ export function howSoon({ is_open: isOpen, usual_wait_minutes: minutes }, locale
 /** Whether an answer could be mailed, and nobody is available to give it soon. */
 export function mayLeaveMail({ chat, config, isOnline }) {
   const isSoon = config.is_open && config.agents_online > 0;
-  return isOnline && config.answers_by_mail && !chat.customer.email && !isSoon;
+  return isOnline && config.answers_by_mail && !isReachable(chat, config) && !isSoon;
 }
+
+/** Whether the visitor left an address, or the phone number for which the company asks. */
+const isReachable = ({ customer: { email, phone } }, { customer_info_fields: fields }) =>
+  email || (phone && fields.some(({ name }) => name === "phone"));
 
 export function LeaveMail({ state, actions }) {
   const submit = (event) => {
