@@ -587,8 +587,9 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     """Mark as failed a send that the provider accepted but did not deliver. It has the same
     consequences as a refused call."""
     chat = conversations.lock(send.message.conversation)
-    error = ProviderError(item.kind or Kind.REQUEST, item.error)
-    reason = str(error)[:500]
+    error = ProviderError(item.kind or Kind.REQUEST, item.error, code=item.code)
+    advice = PROVIDERS[connection.channel].window_advice
+    reason = error.about_message(window_advice=advice)[:500]
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=reason)
     message_status.record_failed(send.message, error=reason)
     if error.kind == Kind.WINDOW:

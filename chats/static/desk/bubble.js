@@ -6,7 +6,7 @@ import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label, linesOf } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label, linesOf, refusalText } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, faceOf, safeAddress, senderName } from "./people.js";
 import { Rating } from "./ratings.js";
@@ -168,9 +168,9 @@ function Foot({ chat, message, isChangeable }) {
       ${message.edited_at && html`<span>${t("edited")}</span>`}
       ${message.customer_reaction && html`<span>${message.customer_reaction}</span>`}
       <time title=${dayAndClock(message.created_at)}>${clock(message.created_at)}</time>
-      ${isOurs && html`<span class=${`tick ${status}`} role="img" aria-label=${label(STATUSES, status)} title=${message.error ?? label(STATUSES, status)}>${TICKS[status]}</span>`}
+      ${isOurs && html`<span class=${`tick ${status}`} role="img" aria-label=${label(STATUSES, status)} title=${refusalText(message.error) || label(STATUSES, status)}>${TICKS[status]}</span>`}
     </p>
-    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${message.error}`}</p>`}
+    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${refusalText(message.error)}`}</p>`}
   `;
 }
 

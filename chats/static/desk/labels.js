@@ -170,6 +170,33 @@ export const STATUSES = {
   failed: msg("not sent"),
 };
 
+/** What can be done about a message that was not sent; the provider's own words may follow in brackets. */
+export const REFUSALS = [
+  msg("The customer wrote more than 24 hours ago. Send a template, or wait until they write."),
+  msg("The customer wrote more than 24 hours ago. Wait until they write again."),
+  msg("The customer wrote more than 7 days ago. Wait until they write again."),
+  msg("Contact the customer another way. The provider can't deliver this message to them."),
+  msg("Change the message before you send it again. The provider refused it."),
+  msg("Try again later. The provider has a problem right now."),
+  msg("Try again later. This account has sent too much in a short time."),
+  msg("Reconnect this account. The provider no longer accepts its access token."),
+  msg("Reconnect this account and allow all the permissions the provider asks for."),
+  msg("Ask the provider what to do. It has suspended this account."),
+  msg("Check this account's limits with the provider. It has reached its sending limit."),
+  msg("The bot isn't connected to this channel."),
+  msg("The customer's number now belongs to someone else."),
+  msg("This channel can't show anything in this message."),
+  msg("The file is no longer available."),
+  msg("We don't know whether this message was sent because the connection failed."),
+  msg("We don't know whether this message was sent. Check the conversation in the channel before you send it again."),
+];
+
+/** Why a message was not sent, in the agent's language but for the provider's words. */
+export function refusalText(error) {
+  const [, advice, words] = (error ?? "").match(/^(.*?\.)( \(.*\))?$/s) ?? [];
+  return advice ? `${t(advice)}${words ?? ""}` : error;
+}
+
 export const CONNECTIONS = {
   connecting: msg("Connecting…"),
   offline: msg("You're offline. Your messages will be sent when you reconnect."),
