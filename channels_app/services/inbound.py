@@ -174,15 +174,15 @@ def _receive(
         identity = identities.find(connection, item) or identity
     identities.store_details(identity, name=item.customer_name, phone=item.phone)
     chat = _current_chat(connection, identity)
-    is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
-    message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
+    wish = opt_outs.apply(identity.customer_id, item.content.text)
+    message = _store_message(connection, identity, chat, item, files, wish=wish)
     chat = message.conversation
     _link(connection, chat, identity)
     if referral := item.metadata.get("referral"):
         channel_updates.note_referral(chat, referral)
     may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
     is_quiet = not item.content.text and channel_context.needs_no_reply(message.metadata)
-    if may_reply and is_answered and not is_quiet:
+    if may_reply and not wish and not is_quiet:
         outbox.enqueue_read_receipt(chat)
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
@@ -207,16 +207,18 @@ def _store_message(
     item: events.MessageIn,
     files: inbound_files.Files,
     *,
-    is_answered: bool,
+    wish: opt_outs.Wish | None,
 ) -> Message:
-    """Store a customer's message in `chat`, or in a new chat if it is None. The bot may reply if
-    `is_answered`.
+    """Store a customer's message in `chat`, or in a new chat if it is None. The bot may reply
+    unless the message is only a `wish` about messages.
 
     Unlike on a website, no welcome is sent and no customer field is required.
     """
     content, metadata = _resolve_choice(chat, item)
     quoted = _find_message(identity, item.reply_to)
     lines = [*_quote(quoted, item, metadata), *content.lines]
+    if wish:
+        lines.append(context_lines.line(wish))
     text, no_words = _message_text(content, lines)
     window = PROVIDERS[connection.channel].reply_window
     window_ends_at = _past(item.at) + window if window else None
@@ -231,7 +233,7 @@ def _store_message(
             client_message_id=None,
             language=chat.language if no_words else None,
             attachments=parts,
-            reply="async" if is_answered else "none",
+            reply="none" if wish else "async",
         ),
         files=files.stored,
         provider_message_id=item.message_id,

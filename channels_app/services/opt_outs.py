@@ -1,5 +1,7 @@
 """Store whether customers of channels still want messages, and offers."""
 
+from typing import Literal
+
 from bots.language.normalization import normalize
 from chats.models import Customer, OptOut
 from chats.services.core import customers
@@ -10,12 +12,14 @@ _STOP = {
     "dừng", "dừng lại", "dừng nhắn tin", "dung nhan tin", "ngừng", "ngừng nhắn tin",
     "ngung nhan tin", "hủy đăng ký", "huỷ đăng ký", "huy dang ky",
 }  # fmt: skip
+# The kind of the line that tells agents what a message asks for.
+Wish = Literal["opted_out", "opted_in"]
 _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", "dang ky"}
 
 
-def apply(customer_id: int, text: str) -> bool:
-    """Store that a customer wants no more messages, or wants them again. True if the message says
-    only that, so that the bot does not reply.
+def apply(customer_id: int, text: str) -> Wish | None:
+    """Store that a customer wants no more messages, or wants them again. Returns the wish if the
+    message says only that, so that the bot does not reply.
 
     Any message after a stop means that the customer wants messages again. Customers who want no
     offers get them again only if they ask for them.
@@ -23,12 +27,12 @@ def apply(customer_id: int, text: str) -> bool:
     words = _plain(text)
     if words in _STOP:
         customers.set_opt_out(customer_id, OptOut.ALL)
-        return True
+        return "opted_out"
     before = Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id)
     is_start = before != OptOut.NONE and words in _START
     if is_start or before == OptOut.ALL:
         customers.set_opt_out(customer_id, OptOut.NONE)
-    return is_start
+    return "opted_in" if is_start else None
 
 
 def choose_offers(customer_id: int, *, are_wanted: bool) -> None:

@@ -50,6 +50,8 @@ const LINES = {
   missed_call: msg("Missed call"),
   call_allowed: msg("Allows you to call"),
   call_refused: msg("Doesn't allow you to call"),
+  opted_out: msg("Asked for no more messages"),
+  opted_in: msg("Wants messages again"),
   tapped: msg("Tapped a button: {text}"),
   unsupported: msg("Sent something that can't be shown here: {text}"),
 };
@@ -208,5 +210,6 @@ export const OBSTACLES = {
   only_read: msg("You can read conversations but can't reply."),
   ended_here: msg("This conversation has ended."),
   window_closed: msg("You can reply again once the customer sends a message."),
+  disconnected: msg("This channel isn't connected. Ask an owner or admin to reconnect it."),
   of_other: msg("{name} is handling this. You can add a note."),
 };
