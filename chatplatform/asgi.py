@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 
 import django
 
@@ -16,6 +17,7 @@ from django.core.cache import close_caches  # noqa: E402
 from django.core.handlers.base import reset_urlconf  # noqa: E402
 from django.db import reset_queries  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
+from django.utils.module_loading import import_string  # noqa: E402
 
 from chatplatform import checks, encryption_key_check, environment  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
@@ -41,3 +43,6 @@ _ = get_resolver().url_patterns
 # every open stream for a quarter of a second.
 gc.freeze()
 gc.enable()
+# In a thread, so that requests need not wait for it.
+warm_up = import_string(settings.WEB_WARM_UP)
+threading.Thread(target=warm_up, name="warm-up", daemon=True).start()

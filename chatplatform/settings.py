@@ -586,6 +586,8 @@ CELERY_TASK_TIME_LIMIT = 630
 WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
 # For each queue, the function that its workers call before they take jobs.
 WORKER_WARM_UPS = {"reply": "bots.services.warm_up.load"}
+# The function that a web process calls in a thread once it has started.
+WEB_WARM_UP = "bots.services.warm_up.load_languages"
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
 HEARTBEAT_FILE = env.text("HEARTBEAT_FILE", default="")

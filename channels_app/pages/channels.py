@@ -16,8 +16,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from bots.models import Bot
 from bots.services import bots
@@ -49,12 +50,31 @@ from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
 from chatplatform.channel_names import MessagingChannel
-from chatplatform.templatetags.codes import stored_text
+from chatplatform.templatetags.codes import humanize_code, stored_text
 from chatplatform.templatetags.dates import short_day
 from identity.models import Client
 
 _MAX_ACCOUNTS = 100
 _CHART_DAYS = 14
+# What the chart of sends counts: its label, and how its line is drawn. The charged ones are mostly
+# all that were sent, so their line is dashed and lies above.
+_SENDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sent": (gettext_noop("Sent"), {"borderColor": "#2563eb"}),
+    "refused": (gettext_noop("Rejected"), {"borderColor": "#dc2626", "borderDash": [2, 2]}),
+    "charged": (
+        gettext_noop("Charged by the provider"),
+        {"borderColor": "#d97706", "borderDash": [8, 6], "borderWidth": 3, "order": -1},
+    ),
+}
+_CHART_OPTIONS = {
+    "animation": False, "maintainAspectRatio": False,
+    # The numbers of the day under the pointer.
+    "interaction": {"mode": "index", "intersect": False}, "elements": {"point": {"radius": 0}},
+    "plugins": {
+        "legend": {"align": "end", "labels": {"usePointStyle": True, "pointStyle": "line"}},
+    },
+    "scales": {"x": {}, "y": {"beginAtZero": True, "ticks": {"precision": 0}}},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -254,7 +274,7 @@ class ChannelPages(TenantAdmin):
             ],
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
-            is_live=row.status in LIVE, sends_chart=_chart_of_sends(row),
+            is_live=row.status in LIVE, sends=_sends_by_day(row), limit=_limit(row),
         )  # fmt: skip
 
     def _change(self, request: HttpRequest, bot: Bot, card: Card) -> HttpResponse:
@@ -434,9 +454,15 @@ def _websites(client: Client) -> list[tuple[str, str, str]]:
     ]
 
 
-def _chart_of_sends(row: ChannelConnection) -> str:
-    """The chart, as JSON, of how many sends were accepted, refused and charged for on each of the
-    last 14 days; empty if there were no sends."""
+def _limit(row: ChannelConnection) -> str:
+    """The account's sending limit in words."""
+    limit = row.sending_limit
+    return number_format(limit, force_grouping=True) if limit.isdecimal() else humanize_code(limit)
+
+
+def _sends_by_day(row: ChannelConnection) -> dict[str, Any] | None:
+    """How many sends were accepted, refused and charged for on each of the last 14 days, as a chart
+    and as a table; None if there were no sends."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(_CHART_DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
@@ -445,21 +471,24 @@ def _chart_of_sends(row: ChannelConnection) -> str:
         refused=Count("pk", filter=Q(state=SendState.FAILED)),
         charged=Count("pk", filter=Q(is_charged=True)),
     )
-    names = (
-        ("sent", gettext("Sent"), "#2563eb"),
-        ("refused", gettext("Rejected"), "#dc2626"),
-        ("charged", gettext("Charged by the provider"), "#d97706"),
-    )
     counts: dict[Any, dict[str, Any]] = {item["day"]: dict(item) for item in counted}
     if not counts:
-        return ""
+        return None
     is_charged = any(item["charged"] for item in counts.values())
-    lines = [
-        {
-            "label": label,
-            "data": [counts[day][name] if day in counts else 0 for day in days],
-            "borderColor": color,
-        }
-        for name, label, color in (names if is_charged else names[:2])
-    ]
-    return json.dumps({"labels": [short_day(day) for day in days], "datasets": lines})
+    lines = {
+        name: [counts[day][name] if day in counts else 0 for day in days]
+        for name in ("sent", "refused", *(["charged"] if is_charged else []))
+    }
+    labels = [gettext(_SENDS[name][0]) for name in lines]
+    totals = [f"{label}: {sum(line)}" for label, line in zip(labels, lines.values(), strict=True)]
+    names = [short_day(day) for day in days]
+    return {
+        "chart": json.dumps({"labels": names, "datasets": [
+            {"label": label, "data": line, **_SENDS[name][1]}
+            for label, (name, line) in zip(labels, lines.items(), strict=True)
+        ]}),
+        "options": json.dumps(_CHART_OPTIONS),
+        "total": ", ".join(totals),
+        "labels": labels,
+        "rows": list(zip(names, zip(*lines.values(), strict=True), strict=True)),
+    }  # fmt: skip

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from channels_app.providers import http
 from channels_app.providers.callback_parsing import Callback
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import WAIT_A_DAY, Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
 from channels_app.providers.types import (
     SIGNALS,
@@ -39,6 +39,8 @@ class Provider(ABC):
     channel: MessagingChannel
     # How long after a customer's message any text may be sent; None for no limit.
     reply_window: timedelta | None = timedelta(hours=24)
+    # What one can do when the reply window is over.
+    window_advice = WAIT_A_DAY
     # Tags that allow a message after the reply window.
     tags = frozenset[str]()
     # How long before its expiry a token is renewed; None if it cannot be renewed.

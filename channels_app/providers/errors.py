@@ -3,6 +3,7 @@
 `services/provider_error_policy.py` defines the consequences of each kind, for all providers.
 """
 
+import re
 from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar
@@ -25,20 +26,42 @@ class Kind(StrEnum):
     QUOTA = "quota"  # the account's message quota is used up
 
 
-# What an owner can do about an error; the provider's own message follows behind a colon.
+# What one can do about each kind of error. The provider's own words follow in brackets.
 ADVICE = {
+    Kind.TEMPORARY: gettext_noop("Try again later. The provider has a problem right now."),
+    Kind.RATE: gettext_noop("Try again later. This account has sent too much in a short time."),
     Kind.TOKEN: gettext_noop(
-        "Reconnect this account. The provider no longer accepts its access token"
+        "Reconnect this account. The provider no longer accepts its access token."
     ),
     Kind.PERMISSION: gettext_noop(
-        "Reconnect this account and allow all the permissions the provider asks for"
+        "Reconnect this account and allow all the permissions the provider asks for."
     ),
-    Kind.BLOCKED: gettext_noop("Ask the provider what to do. It has suspended this account"),
+    Kind.RECIPIENT: gettext_noop(
+        "Contact the customer another way. The provider can't deliver this message to them."
+    ),
+    Kind.BLOCKED: gettext_noop("Ask the provider what to do. It has suspended this account."),
     Kind.QUOTA: gettext_noop(
-        "Check this account's limits with the provider. It has reached its sending limit"
+        "Check this account's limits with the provider. It has reached its sending limit."
     ),
 }
-_REJECTED = gettext_noop("The provider rejected the request")
+# The advice about a message that the provider found invalid, rather than another call.
+CHANGE_MESSAGE = gettext_noop(
+    "Change the message before you send it again. The provider refused it."
+)
+# The advice when the reply window is over, by the window and by whether templates may follow it.
+WAIT_A_DAY = gettext_noop("The customer wrote more than 24 hours ago. Wait until they write again.")
+WAIT_A_WEEK = gettext_noop("The customer wrote more than 7 days ago. Wait until they write again.")
+SEND_TEMPLATE = gettext_noop(
+    "The customer wrote more than 24 hours ago. Send a template, or wait until they write."
+)
+_REJECTED = gettext_noop("The provider rejected the request.")
+# Providers repeat the code in their words: "(#131047) Re-engagement message".
+_CODE = re.compile(r"^\(#\d+\) ?")
+
+
+def explained(advice: str, reason: str) -> str:
+    """What one can do about an error, with the provider's words in brackets."""
+    return f"{advice} ({reason})" if advice and reason else advice or reason
 
 
 class ProviderError(ApiError):
@@ -62,10 +85,11 @@ class ProviderError(ApiError):
         wait: timedelta | None = None,
         retries: int | None = None,
     ) -> None:
-        # The detail without the advice.
-        self.reason = f"{_REJECTED}: {message}" if code else message
+        # The provider's words, or ours if it said nothing.
+        self.reason = f"{code}: {_CODE.sub('', message)}" if code else message
+        is_refusal = bool(code) and kind != Kind.UNCERTAIN
         super().__init__(
-            ": ".join(filter(None, [ADVICE.get(kind), self.reason])),
+            explained(ADVICE.get(kind) or (_REJECTED if is_refusal else ""), self.reason),
             kind=str(kind), provider_code=code or None, provider_message=message,
         )  # fmt: skip
         self.kind = kind
@@ -74,6 +98,15 @@ class ProviderError(ApiError):
         self.wait = wait
         # How often a send that fails with this error is retried; None for the usual limit.
         self.retries = retries
+
+    def about_message(self, *, window_advice: str) -> str:
+        """What one can do about a message that this error concerns. `window_advice` is what the
+        channel advises when the reply window is over."""
+        if self.kind == Kind.WINDOW:
+            return explained(window_advice, self.reason)
+        if self.kind == Kind.REQUEST and self.provider_code:
+            return explained(CHANGE_MESSAGE, self.reason)
+        return str(self)
 
 
 def kind_by_status(status: int, *, is_send: bool) -> Kind:

@@ -150,6 +150,7 @@ class Failure(FromCustomer):
     send_id: str | None = None
     # None if the reason has no known code.
     kind: Kind | None = None
+    code: str = ""
     error: str
 
 

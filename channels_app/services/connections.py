@@ -22,7 +22,7 @@ from channels_app.models import (
     OAuthAuthorization,
 )
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.providers.errors import ADVICE, Kind, ProviderError
+from channels_app.providers.errors import ADVICE, Kind, ProviderError, explained
 from channels_app.providers.types import Account, Connected, Tokens
 from channels_app.schemas import connection as connection_schemas
 from channels_app.services import oauth_authorizations
@@ -451,7 +451,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status = ConnectionStatus.EXPIRED
-        row.last_error = f"{ADVICE[Kind.TOKEN]}: {reason}"[:500]
+        row.last_error = explained(ADVICE[Kind.TOKEN], reason)[:500]
         row.failing_since = row.failing_since or timezone.now()
         row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)

@@ -44,7 +44,7 @@ from channels_app.services import (
     sending,
 )
 from chatplatform import jobs, markdown_to_text
-from chats.models import Conversation, Message, MessageStatus, OptOut, ReplyScope, Thumb
+from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.schemas.feedback import ChatFeedBackDto
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.schemas.people import CustomerInfo, Location
@@ -181,14 +181,14 @@ def _receive(
         _end_call(connection, chat, call, item)
         return
     choice = opt_outs.apply(identity.customer_id, item.content.text)
-    is_answered = not (choice.is_all or is_elsewhere)
-    message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
+    is_answered = not (choice.wish or is_elsewhere)
+    message = _store_message(
+        connection, identity, chat, item, files, wish=choice.wish, is_answered=is_answered
+    )
     chat = message.conversation
     _link(connection, chat, identity)
-    if choice.resumed == OptOut.ALL:
+    if choice.has_resumed:
         channel_updates.note_messages_wanted(chat)
-    elif choice.resumed == OptOut.OFFERS:
-        channel_updates.note_offers(chat, are_wanted=True)
     if is_elsewhere:
         channel_updates.set_thread_owner(chat, is_ours=False)
     if referral := item.metadata.get("referral"):
@@ -242,16 +242,19 @@ def _store_message(
     item: events.MessageIn,
     files: inbound_files.Files,
     *,
+    wish: opt_outs.Wish | None,
     is_answered: bool,
 ) -> Message:
     """Store a customer's message in `chat`, or in a new chat if it is None. The bot may reply if
-    `is_answered`.
+    `is_answered`. `wish`: what the message asks for, if it only opts out or in.
 
     Unlike on a website, no welcome is sent and no customer field is required.
     """
     content, metadata = _resolve_choice(chat, item)
     quoted = _find_message(identity, item.reply_to)
     lines = [*_quote(quoted, item, metadata), *content.lines]
+    if wish:
+        lines.append(context_lines.line(wish))
     text, no_words = _message_text(content, lines)
     window = PROVIDERS[connection.channel].reply_window
     window_ends_at = _past(item.at) + window if window else None
@@ -653,8 +656,9 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     """Mark as failed a send that the provider accepted but did not deliver. It has the same
     consequences as a refused call."""
     chat = conversations.lock(send.message.conversation)
-    error = ProviderError(item.kind or Kind.REQUEST, item.error)
-    reason = str(error)[:500]
+    error = ProviderError(item.kind or Kind.REQUEST, item.error, code=item.code)
+    advice = PROVIDERS[connection.channel].window_advice
+    reason = error.about_message(window_advice=advice)[:500]
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=reason)
     message_status.record_failed(send.message, error=reason)
     if error.kind == Kind.WINDOW:

@@ -1,6 +1,7 @@
 """Store whether customers of channels still want messages, and offers."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from bots.language.normalization import normalize
 from chats.models import Customer, OptOut
@@ -12,6 +13,8 @@ _STOP = {
     "dừng", "dừng lại", "dừng nhắn tin", "dung nhan tin", "ngừng", "ngừng nhắn tin",
     "ngung nhan tin", "hủy đăng ký", "huỷ đăng ký", "huy dang ky",
 }  # fmt: skip
+# The kind of the line that tells agents what a message asks for.
+Wish = Literal["opted_out", "opted_in"]
 _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", "dang ky"}
 
 
@@ -19,10 +22,10 @@ _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", 
 class Choice:
     """What a message says about the customer's wish for messages."""
 
-    # Whether the message says nothing else, so that the bot does not reply.
-    is_all: bool
-    # What the customer had opted out of and gets again.
-    resumed: OptOut = OptOut.NONE
+    # The wish, if the message says nothing else, so that the bot does not reply.
+    wish: Wish | None = None
+    # Whether the customer gets messages again although the message says something else.
+    has_resumed: bool = False
 
 
 def apply(customer_id: int, text: str) -> Choice:
@@ -34,13 +37,17 @@ def apply(customer_id: int, text: str) -> Choice:
     words = _plain(text)
     if words in _STOP:
         customers.set_opt_out(customer_id, OptOut.ALL)
-        return Choice(is_all=True)
-    before = OptOut(Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id))
-    is_start = before != OptOut.NONE and words in _START
-    if not is_start and before != OptOut.ALL:
-        return Choice(is_all=False)
-    customers.set_opt_out(customer_id, OptOut.NONE)
-    return Choice(is_all=is_start, resumed=before)
+        return Choice("opted_out")
+    before = Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id)
+    if before == OptOut.NONE:
+        return Choice()
+    if words in _START:
+        customers.set_opt_out(customer_id, OptOut.NONE)
+        return Choice("opted_in")
+    if before == OptOut.ALL:
+        customers.set_opt_out(customer_id, OptOut.NONE)
+        return Choice(has_resumed=True)
+    return Choice()
 
 
 def choose_offers(customer_id: int, *, are_wanted: bool) -> None:

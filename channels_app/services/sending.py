@@ -233,7 +233,8 @@ def _call(message: Message, send: OutboundSend, account: Any, part: Part) -> Sen
 
 
 def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool:
-    reason = str(error)[:500]
+    advice = PROVIDERS[message.conversation.channel].window_advice
+    reason = error.about_message(window_advice=advice)[:500]
     if error.kind == Kind.UNCERTAIN:
         _move(send, SendState.SENDING, state=SendState.UNCERTAIN, error=reason)
         return True

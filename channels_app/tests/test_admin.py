@@ -56,9 +56,13 @@ def test_a_send_is_shown(staff, agents_chat, ann, ben):
     User.objects.update(language="vi")
     ann.browser.force_login(ann.user)
     own = reverse("channel_account", args=[send.connection.channel, agents_chat.bot_id])
-    chart = json.loads(ann.browser.get(own).context["sends_chart"])
+    shown = ann.browser.get(own)
+    sends = shown.context["sends"]
     today = timezone.localdate()
-    assert chart["labels"][-1] == f"{today.day}/{today.month}"
+    day, counts = sends["rows"][-1]
+    assert (day, counts) == (f"{today.day}/{today.month}", (1, 0))
+    assert json.loads(sends["chart"])["labels"][-1] == day
+    assert f'scope="row" class="font-normal text-left">{day}</th>' in text(shown)
 
 
 def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann, ben):
@@ -92,7 +96,7 @@ def test_an_accounts_error_is_shown_in_the_readers_language(page, ann):
     for path in (account, accounts, reverse("failures")):
         shown = text(owner.get(path))
         assert ADVICE[Kind.TOKEN] not in shown, path
-        assert ": The token was refused." in shown, path
+        assert "(The token was refused.)" in shown, path
 
 
 @pytest.mark.full
@@ -109,6 +113,6 @@ def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agen
     found = owner.get(path + refused.replace("&amp;", "&"))
     assert [row.error for row in found.context["cl"].result_list] == ["The customer blocked us."]
     shown = text(owner.get(reverse("channel_account", args=["socialnet", page.bot_id])))
-    assert "Messages in the last 14 days" in shown
+    assert "Messages sent in the last 14 days" in shown
     agent = signed_in(ben.user)
     assert "blocked us" not in text(agent.get(reverse("failures")))

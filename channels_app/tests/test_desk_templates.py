@@ -55,13 +55,20 @@ def test_in_the_browser_a_template_is_filled_in_and_sent(
 def test_in_the_browser_a_template_opens_a_chat_with_a_new_number(
     screen_beside_sim, chatapp, number, quiet, ben
 ):
-    ClientConfig.objects.update(message_prices={"utility": 0.0125})
     screen = screen_beside_sim
     enter_site(screen, ben.user)
     screen.goto("/admin/desk/")
+    screen.locator("body[data-ready]").wait_for()
+    # A price that is entered while the desk is open.
+    ClientConfig.objects.update(message_prices={"utility": 0.0125})
     screen.get_by_role("button", name="New conversation").click()
     dialog = screen.get_by_role("dialog")
-    dialog.get_by_label("Phone number").fill("+84 905 550 100")
+    number = dialog.get_by_label("Phone number")
+    for wrong in ("0905 550 100", "call me", "+84 90"):
+        number.fill(wrong)
+        fault = number.evaluate("field => field.validationMessage")
+        assert "such as +49 151 12345678" in fault, wrong
+    number.fill("+84 (0)905-550.100")
     dialog.get_by_label("agree").fill("in the shop")
     dialog.get_by_label("Value for 1").fill("Mai")
     assert "0.0125" in dialog.locator("[data-price]").inner_text()

@@ -22,6 +22,8 @@ _FOREVER = 9999
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
 _UNIT = re.compile(r" (\([^()]*\)|seconds|minutes|hours|days)$")
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
+# What one can do about an error, and another server's words.
+_IN_BRACKETS = re.compile(r"(.*?\.) \((.+)\)", re.DOTALL)
 # Fields with free text, which may look like a code but is shown unchanged.
 _FREE_TEXT = re.compile(
     r"(\w+_)?name|model|question|shortcut|reference|allowed_domain|\w+_messages?\..+"
@@ -109,8 +111,11 @@ def error_text(message: str, code: str) -> str:
 
 @register.filter
 def stored_text(message: str) -> str:
-    """A stored English message in the reader's language, its lines in one. What follows a colon,
-    such as a number or another server's words, is translated only if it is ours, too."""
+    """A stored English message in the reader's language, its lines in one. What follows a colon or
+    stands in brackets at the end, such as a number or another server's words, is translated only if
+    it is ours, too."""
+    if found := _IN_BRACKETS.fullmatch(message):
+        return f"{stored_text(found[1])} ({stored_text(found[2])})"
     lines = message.splitlines()
     return " ".join(": ".join(map(gettext, line.split(": "))) for line in lines)
 

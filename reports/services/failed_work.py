@@ -235,7 +235,7 @@ def _turned_off() -> str:
 
 
 def _problem(problem: str, name: str, error: str) -> str:
-    return f"{name}: {problem}{f' ({stored_text(error)})' if error else ''}"
+    return f"{name}: {problem}{f'. {stored_text(error)}' if error else ''}"
 
 
 def _inbound_text(name: str, count: int) -> str:

@@ -13,7 +13,7 @@ from channels_app.providers.base import NOT_PROVIDED, sent_as
 from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.chatapp import accounts, inbound, payloads
 from channels_app.providers.chatapp.accounts import APP, Number
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import SEND_TEMPLATE, Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
 from channels_app.providers.graph import consent
 from channels_app.providers.graph.provider import GraphProvider
@@ -45,6 +45,7 @@ class Chatapp(GraphProvider):
     """
 
     channel = "chatapp"
+    window_advice = SEND_TEMPLATE
     app = APP
     marks = markdown_to_text.Marks(bold="*", code="```")
 

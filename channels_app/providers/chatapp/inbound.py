@@ -452,11 +452,12 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
         return events.Receipt(**common, status="read", message_ids=[status.id], price=price)
     if status.status == "failed":
         reason = (status.errors or [{}])[0]
-        code, title = as_text(reason.get("code")), as_text(reason.get("title"))
-        kind = kind_of(reason.get("code"), errors.KINDS)
-        text = f"The provider reports: {title or 'no reason given'}"
         return events.Failure(
-            **common, message_id=status.id, kind=kind, error=f"{text} ({code})" if code else text
+            **common,
+            message_id=status.id,
+            kind=kind_of(reason.get("code"), errors.KINDS),
+            code=as_text(reason.get("code")),
+            error=as_text(reason.get("title")) or "no reason given",
         )
     return origin.left_out(raw, f"status.{status.status}")
 

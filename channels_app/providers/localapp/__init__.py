@@ -11,7 +11,7 @@ from django.conf import settings
 from channels_app.providers import http
 from channels_app.providers.base import Provider, sent_as
 from channels_app.providers.callback_parsing import Callback, parse
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import WAIT_A_WEEK, Kind, ProviderError
 from channels_app.providers.events import Item
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.providers.localapp import client, errors, inbound, payloads
@@ -30,7 +30,7 @@ class Localapp(Provider):
     """
 
     channel = "localapp"
-    reply_window = timedelta(days=7)
+    reply_window, window_advice = timedelta(days=7), WAIT_A_WEEK
     # A token lasts 25 hours.
     refresh_before = timedelta(hours=5)
     signals = frozenset()

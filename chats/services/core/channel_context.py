@@ -11,8 +11,9 @@ Kind = Literal[
     "quote", "missing_quote", "product", "post", "reel", "story", "forwarded", "forwarded_from",
     "forwarded_often", "advertisement", "link", "post_link", "story_reply", "story_mention",
     "answer", "form", "order", "contact", "own_number", "poll", "call", "answered_call",
-    "missed_call", "call_allowed", "call_refused", "tapped", "unsupported", "sticker",
-    "live_location", "live_photo", "video_message", "shared_link", "started",
+    "missed_call", "call_allowed", "call_refused", "opted_out", "opted_in", "tapped",
+    "unsupported", "sticker", "live_location", "live_photo", "video_message", "shared_link",
+    "started",
 ]  # fmt: skip
 
 
@@ -51,6 +52,8 @@ _TEXTS: dict[str, str] = {
     "missed_call": "Missed call from the customer",
     "call_allowed": "Allows you to call",
     "call_refused": "Doesn't allow you to call",
+    "opted_out": "Asked for no more messages",
+    "opted_in": "Wants messages again",
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
     "sticker": "Sticker: {text}",

@@ -6,23 +6,23 @@ import { language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, isWordless, label, linesOf, reasonOf } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, isWordless, label, linesOf, reasonOf, refusalText } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, faceOf, safeAddress, senderName } from "./people.js";
 import { Rating } from "./ratings.js";
 import { dispatch } from "./store.js";
 import { clock, dayAndClock, languageName } from "./times.js";
 
-const TICKS = { pending: "◷", sent: "✓", delivered: "✓✓", read: "✓✓", failed: "!" };
+const TICKS = { pending: "◷", sent: "✓", delivered: "✓✓", read: "✔\uFE0E✔\uFE0E", failed: "!" };
 const ON_THE_LEFT = new Set(["customer"]);
 
 /** Redrawn only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
-    return ["message", "feedback", "isFollowing", "isHit", "isChangeable"].some((name) => next[name] !== this.props[name]);
+    return ["message", "feedback", "isFollowing", "isHit", "isChangeable", "resendable"].some((name) => next[name] !== this.props[name]);
   }
 
-  render({ state, chat, message, feedback, isFollowing, isHit, isChangeable }) {
+  render({ state, chat, message, feedback, isFollowing, isHit, isChangeable, resendable }) {
     const { sender, is_note: isNote } = message;
     const name = senderName(state, chat, sender);
     const side = ON_THE_LEFT.has(sender.type) ? "left" : "right";
@@ -35,7 +35,7 @@ export class Bubble extends Component {
           <${Translations} chat=${chat} message=${message} model=${modelFor(state, chat)} />
           <${Sources} citations=${message.citations} />
           ${feedback && html`<p class="rated"><${Rating} feedback=${feedback} /></p>`}
-          <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
+          <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} resendable=${resendable} />
         </div>
       </article>
     `;
@@ -155,7 +155,7 @@ export function Sources({ citations }) {
   `;
 }
 
-function Foot({ chat, message, isChangeable }) {
+function Foot({ chat, message, isChangeable, resendable }) {
   const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, message } });
   const { sender, status, is_note: isNote } = message;
   const isOurs = sender.type !== "customer" && !isNote;
@@ -168,9 +168,9 @@ function Foot({ chat, message, isChangeable }) {
       ${message.edited_at && html`<span>${t("edited")}</span>`}
       ${message.customer_reaction && html`<span>${message.customer_reaction}</span>`}
       <time title=${dayAndClock(message.created_at)}>${clock(message.created_at)}</time>
-      ${isOurs && html`<span class=${`tick ${status}`} role="img" aria-label=${label(STATUSES, status)} title=${message.error ?? label(STATUSES, status)}>${TICKS[status]}</span>`}
+      ${isOurs && html`<span class=${`tick ${status}`} role="img" aria-label=${label(STATUSES, status)} title=${refusalText(message.error) || label(STATUSES, status)}>${TICKS[status]}</span>`}
     </p>
-    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${message.error}`}</p>`}
+    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${refusalText(message.error)}`}${resendable && html` <button type="button" class="link" onClick=${() => outbox.resend(chat.id, resendable)}>${t("Try again")}</button>`}</p>`}
   `;
 }
 

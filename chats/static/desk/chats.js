@@ -28,7 +28,8 @@ export function reasonOf(error) {
     case "engine_not_configured":
       return t("This needs a language model. Ask an owner or admin to set one up.");
     default:
-      return t("Something went wrong: {detail}", { detail: error.message });
+      // A rule of the platform speaks for itself.
+      return error.code && error.status < 500 ? error.message : t("Something went wrong: {detail}", { detail: error.message });
   }
 }
 

@@ -276,9 +276,10 @@ export class Composer extends Component {
         onDragOver=${this.onDrag} onDragLeave=${this.onDrag} onDrop=${this.onDrop}>
         <div class="modes" role="group">
           ${mode(false, t("Reply"))}${mode(true, html`<${Icon} name="lock" /> ${t("Note")}`)}
-          ${hindrance && html`<span class="quiet">${t(OBSTACLES[hindrance], { name: chat.assignee?.name })}</span>`}
+          ${hindrance && html`<span class="quiet hindrance" role="status">${t(OBSTACLES[hindrance], { name: chat.assignee?.name })}</span>`}
           ${isNote && !hindrance && html`<span class="quiet">${t("Only your team sees this")}</span>`}
         </div>
+        ${!isNote && state.customers[chat.customer_id]?.opt_out === "all" && html`<p class="fault" role="status" data-opted-out>${t("This customer asked for no more messages. Your reply will still be sent.")}</p>`}
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
         ${missing?.length > 0 && html`<p class="quiet">${t("No value for: {names}", { names: missing.join(", ") })}</p>`}
         <textarea id="composer" ref=${this.field} rows="2" dir="auto" value=${text}

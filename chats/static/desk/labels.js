@@ -54,6 +54,8 @@ const LINES = {
   missed_call: msg("Missed call from the customer"),
   call_allowed: msg("Allows you to call"),
   call_refused: msg("Doesn't allow you to call"),
+  opted_out: msg("Asked for no more messages"),
+  opted_in: msg("Wants messages again"),
   tapped: msg("Tapped a button: {text}"),
   unsupported: msg("Sent something that can't be shown here: {text}"),
   sticker: msg("Sticker: {text}"),
@@ -201,6 +203,33 @@ export const STATUSES = {
   failed: msg("not sent"),
 };
 
+/** What can be done about a message that was not sent; the provider's own words may follow in brackets. */
+export const REFUSALS = [
+  msg("The customer wrote more than 24 hours ago. Send a template, or wait until they write."),
+  msg("The customer wrote more than 24 hours ago. Wait until they write again."),
+  msg("The customer wrote more than 7 days ago. Wait until they write again."),
+  msg("Contact the customer another way. The provider can't deliver this message to them."),
+  msg("Change the message before you send it again. The provider refused it."),
+  msg("Try again later. The provider has a problem right now."),
+  msg("Try again later. This account has sent too much in a short time."),
+  msg("Reconnect this account. The provider no longer accepts its access token."),
+  msg("Reconnect this account and allow all the permissions the provider asks for."),
+  msg("Ask the provider what to do. It has suspended this account."),
+  msg("Check this account's limits with the provider. It has reached its sending limit."),
+  msg("The bot isn't connected to this channel."),
+  msg("The customer's number now belongs to someone else."),
+  msg("This channel can't show anything in this message."),
+  msg("The file is no longer available."),
+  msg("We don't know whether this message was sent because the connection failed."),
+  msg("We don't know whether this message was sent. Check the conversation in the channel before you send it again."),
+];
+
+/** Why a message was not sent, in the agent's language but for the provider's words. */
+export function refusalText(error) {
+  const [, advice, words] = (error ?? "").match(/^(.*?\.)( \(.*\))?$/s) ?? [];
+  return advice ? `${t(advice)}${words ?? ""}` : error;
+}
+
 export const CONNECTIONS = {
   connecting: msg("Connecting…"),
   offline: msg("You're offline. Your messages will be sent when you reconnect."),
@@ -212,5 +241,6 @@ export const OBSTACLES = {
   only_read: msg("You can read conversations but can't reply."),
   ended_here: msg("This conversation has ended."),
   window_closed: msg("You can reply again once the customer sends a message."),
+  disconnected: msg("This channel isn't connected. Ask an owner or admin to reconnect it."),
   of_other: msg("{name} is handling this. You can add a note."),
 };

@@ -139,7 +139,7 @@ function rowProps(state, chat, notice) {
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     called: notice ? noticeText(state, notice) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
-    isRefused: state.outbox.some((item) => item.chatId === chat.id && item.state === "failed"),
+    isRefused: chat.last_message?.status === "failed" || state.outbox.some((item) => item.chatId === chat.id && item.state === "failed"),
     today: midnight(state.now),
   };
 }

@@ -4,9 +4,10 @@ import { t } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call, get, headers, post, put } from "./api.js";
 import { announce } from "./attention.js";
 import { follow } from "./event_stream.js";
+import { refusalText } from "./labels.js";
 import { tell } from "./notices.js";
 import * as outbox from "./outbox.js";
-import { FILTERS, VIEWS, isByUrgency } from "./reducer.js";
+import { FILTERS, VIEWS, isByUrgency, isOwnReply } from "./reducer.js";
 import { chooseView, dispatch, read, toast } from "./store.js";
 import { hear } from "./viewing.js";
 
@@ -125,17 +126,43 @@ function stored(event) {
   dispatch({ type: "event", event });
   if (event.data?.conversation?.assign_type === "queue") describeSoon(event.conversation_id);
   if (event.type === "notification.created") tell(event.data.notifications.map(({ notification }) => notification), fetchChat);
+  if (/^channel\.(dis)?connected$/.test(event.type)) readChannel(event.data.connection);
   if (!event.conversation_id) return;
   announce(event, before);
   const isNews = event.type === "message.created" && !before.chats[event.conversation_id];
   if (isNews && before.view === "all" && !before.query) fetchChat(event.conversation_id);
-  if (extendsReplyWindow(event, before)) fetchChat(event.conversation_id);
+  if (event.type === "message.failed") tellFailed(event.data.message, before);
+  else if (changesReplyWindow(event, before)) fetchChat(event.conversation_id);
   if (event.type.startsWith("conversation.") || event.type === "message.created") countSoon();
 }
 
-/** Whether a message gives the agent more time to reply on its channel. */
-function extendsReplyWindow({ type, conversation_id: id, data }, { chats }) {
-  return type === "message.created" && data.message.sender.type === "customer" && Boolean(chats[id]?.reply_window_expires_at);
+/** Whether a message gives the agent more time to reply on its channel, or none: a note says that the customer blocks it. */
+function changesReplyWindow({ type, conversation_id: id, data }, { chats }) {
+  if (type !== "message.created" || !chats[id]) return false;
+  const { sender, is_note: isNote } = data.message;
+  const isOnChannel = !["web", "api"].includes(chats[id].channel);
+  return (sender.type === "customer" && Boolean(chats[id].reply_window_expires_at)) || (isOnChannel && sender.type === "system" && isNote);
+}
+
+/** The provider refused a message: the channel may take no more replies, and its author may be elsewhere. */
+async function tellFailed(message, { chats, me }) {
+  const { conversation_id: id, error } = message;
+  const isOwn = me && isOwnReply({ me }, message);
+  if (chats[id] || isOwn) await fetchChat(id);
+  if (isOwn) outbox.tellRefused(id, refusalText(error));
+}
+
+/** An account was connected or disconnected: its conversations take replies again, or no longer. */
+async function readChannel({ bot_id: bot, channel }) {
+  const { chats, openId } = read();
+  const isOfAccount = (chat) => chat?.bot_id === bot && chat.channel === channel;
+  if (isOfAccount(chats[openId])) fetchChat(openId);
+  if (!Object.values(chats).some(isOfAccount)) return;
+  await tolerant(async () => keepAll(await get("/ai/chats", { bot_id: bot, channel, status: "open", sort: "newest", limit: 100 })));
+}
+
+function keepAll({ items }) {
+  for (const chat of items) dispatch({ type: "chat", chat });
 }
 
 function readAgain() {
@@ -172,8 +199,7 @@ async function describe() {
   const customer = ids.length === 1 && read().chats[ids[0]]?.customer_id;
   const one = customer ? { customer_id: customer } : {};
   await tolerant(async () => {
-    const { items } = await get("/ai/chats", { ...QUERIES.unassigned, sort: "newest", limit: 50, ...one });
-    for (const chat of items) dispatch({ type: "chat", chat });
+    keepAll(await get("/ai/chats", { ...QUERIES.unassigned, sort: "newest", limit: 50, ...one }));
   });
 }
 

@@ -69,13 +69,20 @@ function stored(what) {
 
 /** Shows a message at once and sends it in five seconds, or at once if another one is waiting before it. */
 export function send(chatId, { text, isNote, files = [] }) {
+  queue(chatId, { text, isNote, files });
+  dispatch({ type: "draft", id: chatId, draft: { text: "" } });
+  dispatch({ type: "files", id: chatId, files: [] });
+}
+
+/** Sends the text of a message that the channel's provider refused, beside what is being typed. */
+export const resend = (chatId, text) => queue(chatId, { text, isNote: false, files: [] });
+
+function queue(chatId, { text, isNote, files }) {
   flush([chatId]);
   const id = crypto.randomUUID();
   const now = Date.now();
   const item = { id, chatId, text, isNote, files, state: "held", dueAt: now + UNDO_MS, created_at: new Date(now).toISOString() };
   dispatch({ type: "queued", item });
-  dispatch({ type: "draft", id: chatId, draft: { text: "" } });
-  dispatch({ type: "files", id: chatId, files: [] });
   held.set(id, later(() => post(id)));
 }
 
@@ -169,7 +176,7 @@ async function deliver(id) {
 export const isRefused = (chatId) => read().outbox.some((item) => item.chatId === chatId && item.state === "failed");
 
 /** Says that a message was refused; the agent may be in another chat by now. A chat that was to end stays open. */
-function tellRefused(chatId, reason) {
+export function tellRefused(chatId, reason) {
   const { chats, openId, pane, leaving } = read();
   const isKept = leaving[chatId];
   keepInList(chatId);

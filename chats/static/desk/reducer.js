@@ -8,6 +8,7 @@ const KEPT_CHATS = 1000;
 const KEPT_NOTIFICATIONS = 100;
 const TYPING_MS = 10_000;
 const VIEWING_MS = 45_000;
+const SKEW_MS = 60_000;
 const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|prioritized|snoozed|ended|reopened)$/;
 export const PRIORITIES = ["urgent", "high", "normal", "low"];
 
@@ -421,7 +422,11 @@ export function rows(state) {
 export function obstacle(state, chat) {
   if (state.me.role === "viewer") return "only_read";
   if (chat.status === "ended") return "ended_here";
-  if (!chat.can_reply) return "window_closed";
+  const { can_reply: canReply, reply_window_expires_at: end } = chat;
+  const left = end ? Date.parse(end) - state.now : Infinity;
+  // A window that the provider has just closed may end a moment later by this computer's clock.
+  if (left <= 0 || (!canReply && left < SKEW_MS)) return "window_closed";
+  if (!canReply) return "disconnected";
   if (isOfOther(state, chat)) return "of_other";
   return null;
 }
@@ -433,9 +438,19 @@ export const isOfOther = (state, chat) => chat.assign_type === "agent" && !isMin
 export function changeable(state, chat, messages) {
   const isClosed = chat.status === "ended" || !["web", "api"].includes(chat.channel);
   if (isClosed || state.me.role === "viewer") return null;
-  const isOwnWord = ({ sender, is_note: isNote, deleted_at: deletedAt }) =>
-    sender.type === "agent" && sender.id === String(state.me.id) && !isNote && !deletedAt;
-  return messages.findLast(isOwnWord) ?? null;
+  return messages.findLast((message) => isOwnReply(state, message) && !message.deleted_at) ?? null;
 }
 
 export const isOwn = (state, chat) => isMine(chat, state.me);
+
+/** Whether a message is the caller's own reply to the customer. */
+export const isOwnReply = ({ me }, { sender, is_note: isNote }) => sender.type === "agent" && sender.id === String(me.id) && !isNote;
+
+/** The text of the caller's failed message that may be sent again; null if it has files, the channel takes no reply, or it was sent again. */
+export function textToResend(state, chat, messages, message) {
+  const textOf = ({ content }) => (content.every(({ type }) => type === "text") ? content.map(({ text }) => text).join("\n") : null);
+  const text = textOf(message);
+  if (message.status !== "failed" || !text || !isOwnReply(state, message) || obstacle(state, chat)) return null;
+  const isRepeated = messages.some((later) => later.seq > message.seq && isOwnReply(state, later) && textOf(later) === text);
+  return isRepeated || state.outbox.some((item) => item.chatId === chat.id && item.text === text) ? null : text;
+}

@@ -33,6 +33,15 @@ async function templatesOf(path) {
   return found;
 }
 
+/** A number as people write it, "+49 (151) 1234-5678" or with "00" before it, in digits alone. */
+const plainNumber = (text) => text.replace("(0)", "").replace(/[\s().\/\u2010-\u2015-]/g, "").replace(/^(\+|00)/, "");
+
+/** Says with an example what a number is, if this is none. */
+function checkNumber({ target }) {
+  const isNumber = /^[1-9]\d{6,14}$/.test(plainNumber(target.value));
+  target.setCustomValidity(isNumber || !target.value ? "" : t("Enter a phone number with its country code, such as +49 151 12345678."));
+}
+
 /** A template to the customer of a chat. */
 export function Templates({ state, ids: [id] }) {
   const chat = state.chats[id];
@@ -69,7 +78,7 @@ export class NewChat extends Component {
         </select></label>
       `}
       <${TemplateForm} key=${chosen} state=${state} botId=${numbers[chosen].bot_id} onSent=${this.sent}>
-        <label>${t("Phone number with country code")} <input type="tel" name="number" autofocus required pattern="[+]?[1-9][0-9 ]{6,20}" autocomplete="off" /></label>
+        <label>${t("Phone number with country code")} <input type="tel" name="number" autofocus required maxlength="40" autocomplete="off" onInput=${checkNumber} /></label>
         <label>${t("How did they agree to get messages?")} <input name="consent" required maxlength="500" dir="auto" /></label>
       </${TemplateForm}>
     `;
@@ -87,7 +96,10 @@ class TemplateForm extends Component {
 
   async componentDidMount() {
     try {
-      this.setState({ items: await templatesOf(this.path) });
+      // Prices may have been entered since the desk was loaded.
+      const settings = get(`/config/${this.props.state.config.client_id}/chat`);
+      const [items, { message_prices: prices }] = await Promise.all([templatesOf(this.path), settings]);
+      this.setState({ items, prices });
     } catch (error) {
       this.setState({ items: [], fault: reasonOf(error) });
     }
@@ -98,7 +110,7 @@ class TemplateForm extends Component {
     const form = new FormData(event.target);
     const { name, language, header_file: kind } = this.state.items[this.state.chosen];
     const header = kind ? { header: { type: kind, url: form.get("header") } } : {};
-    const target = this.props.target ?? { recipient_id: form.get("number").replaceAll(" ", ""), consent: form.get("consent") };
+    const target = this.props.target ?? { recipient_id: plainNumber(form.get("number")), consent: form.get("consent") };
     const body = { ...target, name, language, values: form.getAll("value"), ...header, client_message_id: this.ownId };
     this.setState({ isSending: true, fault: null });
     try {
@@ -110,12 +122,12 @@ class TemplateForm extends Component {
     }
   };
 
-  render({ children, state }, { items, chosen, fault, isSending }) {
+  render({ children }, { items, prices, chosen, fault, isSending }) {
     if (!items) return html`<p class="quiet" role="status">${t("Loading…")}</p>`;
     const problem = fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`;
     if (!items.length) return problem || html`<p>${t("This number has no templates. Create them with the provider.")}</p>`;
     const template = items[chosen];
-    const price = state.config.message_prices[template.category];
+    const price = prices[template.category];
     return html`
       <form onSubmit=${this.send}>
         ${children}
