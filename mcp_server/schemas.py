@@ -23,7 +23,9 @@ class McpRequest(Schema):
         description="`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, or a"
         " notification.",
     )
-    params: JsonObject | None = Field(None, description="The method's parameters.")
+    params: JsonObject | None = Field(
+        None, description="The method's parameters, as the Model Context Protocol defines them."
+    )
 
 
 class McpResult(Schema):
@@ -31,7 +33,9 @@ class McpResult(Schema):
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
     id: int | str = Field(description="The request's id.")
-    result: dict[str, Any] = Field(description="What the method returned.")
+    result: dict[str, Any] = Field(
+        description="What the method returned, as the Model Context Protocol defines it."
+    )
 
 
 class McpFault(Schema):

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
+from chatplatform.templatetags.codes import humanize_code
 from identity.models import Client, TenantModel
 
 # The id of the document or customer that an event is about; null for other events.
@@ -52,7 +53,7 @@ class Event(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.type.replace(".", " ").replace("_", " ").capitalize()
+        return humanize_code(self.type)
 
 
 class UnnumberedEvent(TenantModel):

@@ -12,7 +12,8 @@ from identity.models import TenantModel
 
 
 class DocumentStatus(models.TextChoices):
-    """The state of a document's training."""
+    """The state of a document's training: `queued` (it waits), `training`, `trained` (all stages
+    are done) or `failed`."""
 
     QUEUED = "queued"
     TRAINING = "training"
@@ -21,7 +22,9 @@ class DocumentStatus(models.TextChoices):
 
 
 class DocumentStage(models.TextChoices):
-    """The current step of a document's training; the bot can use it from `passages` on."""
+    """The current step of a document's training: `waiting` (in the queue), `reading` (the text is
+    read), `passages` and `sentences` (these are encoded for the search by meaning) or `complete`.
+    The bot can use the document from `passages` on."""
 
     WAITING = "waiting"
     READING = "reading"

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from bots.models.bot import Bot
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
+from chatplatform.templatetags.codes import humanize_code
 from identity.models import TenantModel, User
 
 
@@ -151,4 +152,4 @@ class FunctionCall(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.function_name.replace("_", " ").capitalize()
+        return humanize_code(self.function_name)

@@ -12,7 +12,8 @@ from identity.models import TenantModel, User
 
 
 class GoldenOrigin(models.TextChoices):
-    """Where a golden question comes from."""
+    """Where a golden question comes from: `written` by a person, or taken from the widget's
+    `samples`, the questions with written `answers`, or what customers `asked` most."""
 
     WRITTEN = "written"
     SAMPLES = "samples"  # the widget's sample questions
@@ -48,7 +49,8 @@ class GoldenQuestion(TenantModel):
 
 
 class GoldenStatus(models.TextChoices):
-    """The state of a run."""
+    """The state of a run: `queued` (a worker will begin it), `running`, `done` or `failed` (it
+    stopped early)."""
 
     QUEUED = "queued"
     RUNNING = "running"

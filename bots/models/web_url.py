@@ -8,7 +8,8 @@ from identity.models import TenantModel
 
 
 class WebUrlStatus(models.TextChoices):
-    """The state of a crawl."""
+    """The state of a website: `queued` (waits for its crawl), `training` (the crawl included),
+    `trained` or `failed`."""
 
     QUEUED = "queued"
     TRAINING = "training"

@@ -287,22 +287,23 @@ class BotDto(Schema):
     chatbot_setup: SetUpStep = Field(
         None,
         description="Whether the appearance step of the set-up checklist is done; unless you set"
-        " it, true once there is a welcome message in the default language.",
+        " it, true once there is a welcome message in the default language. Never null in a"
+        " response.",
     )
     prompt_setup: SetUpStep = Field(
         None,
         description="Whether the instructions step of the set-up checklist is done; unless you set"
-        " it, true once the bot has instructions.",
+        " it, true once the bot has instructions. Never null in a response.",
     )
     file_setup: SetUpStep = Field(
         None,
         description="Whether the files and texts step of the set-up checklist is done; unless you"
-        " set it, true once a file, text or answer has been read.",
+        " set it, true once a file, text or answer has been read. Never null in a response.",
     )
     url_setup: SetUpStep = Field(
         None,
         description="Whether the websites step of the set-up checklist is done; unless you set it,"
-        " true once a crawled page has been read.",
+        " true once a crawled page has been read. Never null in a response.",
     )
     client_id: int | None = read_only("The id of your company.")
     has_model: bool | None = read_only(

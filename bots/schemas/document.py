@@ -103,7 +103,7 @@ class DocumentDto(Schema):
         description="What the document is: an uploaded `file`, a crawled `web_page`, a written"
         " `text`, or a written `question_answer`."
     )
-    url: str | None = Field(description="The URL of a crawled page; else null.")
+    url: str | None = Field(description="The URL of a crawled page; null for other documents.")
     file_name: str = Field(
         description="The name of an uploaded file, without folders; otherwise the name of the"
         " file that *Download Document* returns.",
@@ -118,20 +118,21 @@ class DocumentDto(Schema):
     )
     size_bytes: int = Field(description="The file's size in bytes.")
     status: DocumentStatus = Field(
-        description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
-        " `error`)."
+        description="`queued` (waits for its training), `training`, `trained` (all stages are done)"
+        " or `failed` (see `error`)."
     )
     stage: DocumentStage = Field(description=STAGE)
     is_answering: bool = Field(description=IS_ANSWERING)
-    progress: int = Field(description="Progress of the training, 0..100.")
+    progress: int = Field(description="How far the training is, in percent, 0..100.")
     error: DocumentError | None = Field(
-        description="Why training failed; else null.", examples=[None]
+        description="Why training failed, as a `code` and a `message`; null if it did not.",
+        examples=[None],
     )
     warning: str | None = Field(
         description="What could not be read, such as scanned pages, in a line for each cause;"
         " null: nothing."
     )
-    chunk_count: int = Field(description="Number of passages that the document was split into.")
+    chunk_count: int = Field(description="The number of passages that the document was split into.")
     is_important: bool = Field(
         description="Whether the document takes precedence over other documents.",
     )
@@ -156,7 +157,9 @@ class DocumentDto(Schema):
         description="The language of the document's text, as a BCP 47 code; null until it has been"
         " read.",
     )
-    sha256: str = Field(description="SHA-256 of the file, in hex.", examples=["9f86d081884c7d65"])
+    sha256: str = Field(
+        description="The SHA-256 of the file, in hexadecimal digits.", examples=["9f86d081884c7d65"]
+    )
     created_at: Moment = Field(
         description="When the document was first uploaded, fetched or written.",
     )
@@ -211,7 +214,9 @@ class DocumentsQuery(Page):
     """Query parameters of the list of documents."""
 
     status: DocumentStatus | None = Field(
-        None, description="Only documents with this status; all if left out."
+        None,
+        description="Only documents with this status: `queued` (waits for its training),"
+        " `training`, `trained` or `failed`; all if left out.",
     )
 
 
@@ -247,7 +252,10 @@ class ReuploadFilesRequest(Schema):
     model_config = example(document_ids=[12, 13])
 
     document_ids: list[DocumentId] = Field(
-        min_length=1, max_length=500, description="Ids of the documents, at most 500."
+        min_length=1,
+        max_length=500,
+        description="The ids of the documents, at most 500: from *Get Files*, *Get Texts* or *Get"
+        " Question Answers*.",
     )
 
 

@@ -57,12 +57,12 @@ class FunctionHttpDTO(Schema):
     """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        description="The HTTP method. Only GET is considered safe and may be repeated after an"
+        description="The HTTP method. Only GET counts as safe, and may be repeated after an"
         " interruption."
     )
     url: Annotated[
         Text,
-        InRequest("422 if the host does not exist; the example's does not, so replace it."),
+        InRequest("422 if the host does not exist: the host in this document's example does not."),
     ] = Field(
         min_length=1,
         max_length=2_000,
@@ -217,7 +217,7 @@ class FunctionCallingEventDTO(Schema):
     """One call that a bot requested, whether it was made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
-    bot_id: int = Field(description="The bot that requested the call.")
+    bot_id: int = Field(description="The id of the bot that requested the call.")
     chat_id: uuid.UUID | None = Field(
         None,
         description="The conversation in which the call was requested; null: a person tried out the"
@@ -283,8 +283,15 @@ class FunctionCallingEventsQuery(Page):
     """Filters for the log of calls."""
 
     function: Text | None = Field(None, max_length=200, description="Only calls of this function.")
-    status: Status | None = Field(None, description="Only calls with this status.")
-    chat_id: uuid.UUID | None = Field(None, description="Only calls of this conversation.")
+    status: Status | None = Field(
+        None,
+        description="Only calls with this status: `waiting` (for an approval), `running`,"
+        " `succeeded`, `failed`, `refused` (by the platform's checks) or `rejected` (not"
+        " approved).",
+    )
+    chat_id: uuid.UUID | None = Field(
+        None, description="Only calls of the conversation with this id."
+    )
 
 
 class FunctionCallingEventsResponse(ListPage[FunctionCallingEventDTO]):

@@ -130,14 +130,16 @@ class GoldenRunRequest(Schema):
         None,
         ge=0,
         le=1,
-        description="Test this `answer_threshold`; null: use the current one.",
+        description="Test this value of the setting `answer_threshold` of"
+        " *Getclientchatconfigrouter*: the probability, 0..1, with which the documents must answer"
+        " a question for the bot to quote them. Null: the run uses the current one.",
     )
     prompt_version: int | None = Field(
         None,
         ge=1,
         le=2**31 - 1,
-        description="Test this version of the instructions, 404 if the bot has no version"
-        " with this number; null: use the current one.",
+        description="Test this version of the instructions, from *Get Prompt Versions*; 404 if the"
+        " bot has no version with this number. Null: the run uses the current one.",
     )
 
 
@@ -184,7 +186,9 @@ class GoldenRunDto(Schema):
 
     id: uuid.UUID = Field(description="The run's id.")
     status: GoldenStatus = Field(
-        description="`queued`, `running`, `done` or `failed`.", examples=["done"]
+        description="`queued`: a worker will begin the run. `running`: in progress. `done`: it"
+        " ended. `failed`: it stopped early; `error` says why.",
+        examples=["done"],
     )
     error: str | None = Field(
         description="Why the run failed; null if it did not.", examples=[None]
@@ -197,14 +201,16 @@ class GoldenRunDto(Schema):
         " the run tests none, in the latest run without a change, if there is one."
     )
     better: list[str] = Field(
-        description="Questions that pass now and failed before, in the same sense."
+        description="Questions that pass now and failed before: without the tested change or, if"
+        " the run tests none, in the latest run without a change, if there is one."
     )
     prompt_version: int | None = Field(
         description="The version of the instructions that the run tests; null: it uses the current"
         " version.",
     )
     threshold: float | None = Field(
-        description="The `answer_threshold` that the run tests; null: it uses the current one.",
+        description="The value of the setting `answer_threshold` (0..1) that the run tests; null:"
+        " it uses the current one.",
     )
     document_ids: list[int] = Field(
         description="The ids of the held-back documents that the run tests."

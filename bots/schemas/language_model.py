@@ -47,7 +47,8 @@ class LanguageModelDto(Schema):
         None,
         ge=1,
         le=MAX_ID,
-        description="The bot that uses this model; null: it is the default model for all bots.",
+        description="The id of the bot that uses this model; null: it is the default model for all"
+        " bots, or an encoder.",
     )
     purpose: Purpose = Field(
         "chat",

@@ -24,16 +24,19 @@ class ContentQuery(Schema):
 class FoundPassage(Schema):
     """A passage of the bot's content that the search found."""
 
-    document_id: int = Field(description="The id of the document that contains the passage.")
+    document_id: int = Field(
+        description="The id of the document that contains the passage, for *Get Document By Id*."
+    )
     title: str = Field(description="The document's title.")
-    url: str | None = Field(description="The URL of a crawled page; else null.")
+    url: str | None = Field(description="The URL of a crawled page; null for other documents.")
     page: int | None = Field(
         description="The page in the document, from 1; null if it has no pages.",
     )
     section: str | None = Field(description="The heading above the passage; null if there is none.")
     text: str = Field(description="The passage's text.")
     score: float = Field(
-        description="How well the passage fits; comparable within this search only.",
+        description="How well the passage fits: higher is better; comparable within this search"
+        " only.",
     )
 
 

@@ -80,8 +80,8 @@ class WebUrlDto(Schema):
     url: Annotated[
         Text,
         InRequest(
-            "Required to add a website. 422 if the host does not exist, such as the one in the"
-            " example.",
+            "Required to add a website. 422 if the host does not exist: the host in this document's"
+            " example does not.",
             is_required_to_create=True,
         ),
     ] = Field(
@@ -104,10 +104,12 @@ class WebUrlDto(Schema):
         None,
         ge=1,
         le=8_760,
-        description="Hours between two crawls; null: the website is crawled only once.",
+        description="Hours between two crawls, 1..8,760; null, the default: the website is crawled"
+        " only once.",
     )
     status: WebUrlStatus | None = read_only(
-        "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."
+        "`queued` (waits for its crawl), `training` (the crawl included), `trained` or `failed`"
+        " (see `error`)."
     )
     progress: int | None = read_only(
         "Progress in percent: 0..49 while pages are fetched, 50..99 while they are trained, then"

@@ -214,7 +214,9 @@ class SampleQuestionDto(Schema):
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
-        None, description="The question's language, as a BCP 47 code."
+        None,
+        description="The question's language, as a BCP 47 code; in a request, null means the bot's"
+        " default language.",
     )
     position: int | None = read_only("The question's position in the list, from 0.")
 
@@ -291,7 +293,7 @@ class BannerUploadResponseDto(Schema):
 class BotBannerDto(ShownBetween):
     """The banner above the chat."""
 
-    bot_id: int | None = read_only("The bot whose banner this is.", path="bot_id")
+    bot_id: int | None = read_only("The id of the bot whose banner this is.", path="bot_id")
     url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
         None, description="The http or https URL that a click opens; null or empty: none."

@@ -26,12 +26,14 @@ class Written(Schema):
     """The training fields that all written sources have."""
 
     status: DocumentStatus | None = read_only(
-        "`queued`, `training`, `trained` or `failed` (see `error`)."
+        "`queued` (waits for its training), `training`, `trained` or `failed` (see `error`)."
     )
     stage: DocumentStage | None = read_only(STAGE)
     is_answering: bool | None = read_only(IS_ANSWERING)
-    progress: int | None = read_only("Progress of the training, 0..100.")
-    error: DocumentError | None = read_only("Why training failed; else null.")
+    progress: int | None = read_only("How far the training is, in percent, 0..100.")
+    error: DocumentError | None = read_only(
+        "Why training failed, as a `code` and a `message`; null if it did not."
+    )
     language: str | None = read_only(
         "The language of the text, as a BCP 47 code; null until it has been read."
     )
@@ -97,7 +99,9 @@ class TextsQuery(Page):
     """Query parameters of the list of texts."""
 
     status: DocumentStatus | None = Field(
-        None, description="Only texts with this status; all if left out."
+        None,
+        description="Only texts with this status: `queued` (waits for its training), `training`,"
+        " `trained` or `failed`; all if left out.",
     )
 
 
@@ -139,5 +143,7 @@ class QuestionAnswersQuery(Page):
     """Query parameters of the list of questions with their answers."""
 
     status: DocumentStatus | None = Field(
-        None, description="Only questions with this status; all if left out."
+        None,
+        description="Only questions with this status: `queued` (waits for its training),"
+        " `training`, `trained` or `failed`; all if left out.",
     )

@@ -35,9 +35,10 @@ class BotViewSet(TenantViewSet):
     def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
         """Get the configuration of a bot's widget, with the widget's texts in one language.
 
-        Cache it as Cache-Control says, then send If-None-Match: 304 if nothing has changed. A
-        public key works only on the hosts that its bot allows. A disabled bot has a configuration
-        too, since people answer its conversations.
+        Cache it as the header `Cache-Control` says; then send its `ETag` as `If-None-Match`: 304 if
+        nothing has changed. A public key works in browsers only on the hosts in the bot's
+        `allowed_domain`: 403 if the header `Origin` names another host. A disabled bot has a
+        configuration too, since people answer its conversations.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         result = widget_config.for_bot(bot, language=query.language)
@@ -53,12 +54,12 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Get All Bot", access=BEARER, returns=BotsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List your bots, oldest first."""
+        """List your bots with their settings, including disabled ones, oldest first."""
         return page(bots.list_for_client(self.client), query, schema=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER)
     def retrieve(self, bot_id: int) -> BotDto:
-        """Get one of your bots."""
+        """Get one of your bots, with all of its settings."""
         return bots.describe(self.client, bot_id)
 
     @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
@@ -71,7 +72,8 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change a bot; fields left out keep their value."""
+        """Change a bot's settings; fields left out keep their value. The response is the whole
+        bot."""
         return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)

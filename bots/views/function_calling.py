@@ -26,8 +26,8 @@ from identity.auth import ADMIN, BEARER, TenantViewSet
 class FunctionCallingViewSet(TenantViewSet):
     @operation("function-calling", "Get Function Calling Config", access=BEARER)
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
-        """Get the functions that the bot may call; of their secret headers, only the names are
-        returned."""
+        """Get the functions that the bot may call: HTTP requests to your systems. Of their secret
+        headers, only the names are returned."""
         return functions.describe(bots.get(self.client, bot_id))
 
     @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)
@@ -82,8 +82,8 @@ class McpServerViewSet(TenantViewSet):
         also={409: Error},
     )  # fmt: skip
     def create(self, bot_id: int, body: McpServerRequest) -> McpServerDto:
-        """Connect an MCP server to the bot and list the server's tools; the bot may call only the
-        tools in `allowed`.
+        """Connect an MCP server (Model Context Protocol), whose tools the bot can call, and list
+        its tools; the bot may call only the tools in `allowed`.
 
         `name` and `url` are required. To see the tools before choosing, leave out `allowed` and
         choose with *Update MCP Server*. 409 `mcp_unusable` if the server cannot be reached or gives

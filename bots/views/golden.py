@@ -21,7 +21,8 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class GoldenQuestionViewSet(TenantViewSet):
     @operation("AI / train", "Get Golden Questions", access=BEARER, returns=GoldenQuestionsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """List the bot's golden questions, which it must answer correctly, newest first."""
+        """List the bot's golden questions, which test its answers: each with what a right answer
+        contains or cites. Newest first."""
         rows = golden_questions.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", schema=GoldenQuestionDto.from_row)
 

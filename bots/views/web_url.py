@@ -24,8 +24,10 @@ class WebUrlViewSet(TenantViewSet):
         """Train the bot on a web page, optionally with the pages it links to, or on the pages of a
         sitemap.
 
-        A worker fetches what the site's robots.txt allows; *Get Web Urls* shows the progress. 409
-        `web_url_exists` if the bot already has this URL, `web_url_limit` if it has 50.
+        A worker fetches what the site's robots.txt allows: in a crawl, at most 200 pages are
+        stored, 2,000,000 bytes each and 100,000,000 bytes in all, within seven minutes. *Get Web
+        Urls* shows the progress. 409 `web_url_exists` if the bot already has this URL,
+        `web_url_limit` if it has 50.
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body, by=self.user)
 

@@ -34,12 +34,13 @@ class CustomerInfoViewSet(TenantViewSet):
 class WelcomeViewSet(TenantViewSet):
     @operation("AI / train", "Update Client Customer Welcome Message Route", access=TRAINER)
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
-        """Replace the bot's welcome messages, by language."""
+        """Replace the bot's welcome messages, with which conversations begin, by language: a
+        language that is left out has none afterwards."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Client Customer Welcome Message Route", access=BEARER)
     def retrieve(self, bot_id: int) -> WelcomeMessages:
-        """Get the bot's welcome messages, by language."""
+        """Get the bot's welcome messages, with which conversations begin, by language."""
         bot = bots.get(self.client, bot_id)
         return WelcomeMessages.model_construct(messages=bot.welcome_message)
 

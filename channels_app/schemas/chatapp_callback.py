@@ -31,7 +31,9 @@ class ChatappContact(Tolerant):
     wa_id: ProviderId | None = Field(
         None, description="The phone number in digits; missing if it is hidden."
     )
-    user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    user_id: ProviderId | None = Field(
+        None, description="The user id that the provider gives the customer for this business."
+    )
 
 
 class ChatappText(Tolerant):
@@ -109,10 +111,14 @@ class ChatappMessage(Tolerant):
     sender: ProviderId | None = Field(
         None, alias="from", description="The customer's number in digits; missing if hidden."
     )
-    from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    from_user_id: ProviderId | None = Field(
+        None, description="The user id that the provider gives the customer for this business."
+    )
     to: ProviderId | None = Field(None, description="The customer's number; only in echoes.")
     to_user_id: ProviderId | None = Field(
-        None, description="The customer's id at the business; only in echoes."
+        None,
+        description="The user id that the provider gives the customer for this business; only in"
+        " echoes.",
     )
     id: ProviderId | None = Field(
         None, min_length=1, description="The provider's id of the message."
@@ -170,7 +176,7 @@ class ChatappStatus(Tolerant):
         None, description="The customer's number; missing if it is hidden."
     )
     recipient_user_id: ProviderId | None = Field(
-        None, description="The customer's id at the business."
+        None, description="The user id that the provider gives the customer for this business."
     )
     biz_opaque_callback_data: str | None = Field(
         None, description="The id that the platform gave the message."
@@ -188,7 +194,9 @@ class ChatappCall(Tolerant):
 
     id: ProviderId = Field(min_length=1, description="The provider's id of the call.")
     sender: ProviderId | None = Field(None, alias="from", description="The caller's number.")
-    from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    from_user_id: ProviderId | None = Field(
+        None, description="The user id that the provider gives the customer for this business."
+    )
     event: str | None = Field(None, description="`connect` or `terminate`.")
     direction: str | None = Field(None, description="`USER_INITIATED` or `BUSINESS_INITIATED`.")
     status: str | None = Field(None, description="`COMPLETED` or `FAILED`, when the call ends.")
@@ -202,7 +210,9 @@ class ChatappPreference(Tolerant):
     """Whether a customer wants offers."""
 
     wa_id: ProviderId | None = Field(None, description="The customer's number in digits.")
-    user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    user_id: ProviderId | None = Field(
+        None, description="The user id that the provider gives the customer for this business."
+    )
     value: str | None = Field(None, description="`stop` or `resume`.")
     timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
 

@@ -26,8 +26,8 @@ class ChannelNotice(Schema):
         "name", "review", "alert",
     ] = Field(
         description="What `value` is: a template's status, quality or category; or the account's"
-        " quality, the number of customers whom it may message first per day, the decision on its"
-        " display name or its review, or an alert."
+        " quality, the number of customers to whom it may send the first message in a day, the"
+        " decision on its display name or its review, or an alert."
     )  # fmt: skip
     template: str = Field(
         description="The template's name; empty if the notice is about the account.",
@@ -57,8 +57,12 @@ class ChannelConnection(Schema):
         description="The connection's id, a UUIDv7; null if the bot never had a connection on this"
         " channel, and in *Store User Token*, whose response is about the token.",
     )
-    channel: MessagingChannel = Field(description="The messaging channel of the account.")
-    bot_id: int | None = Field(None, description="The bot; null only in *Store User Token*.")
+    channel: MessagingChannel = Field(
+        description="The messaging channel of the account, as in the path of its operations."
+    )
+    bot_id: int | None = Field(
+        None, description="The id of the bot; null only in the response of *Store User Token*."
+    )
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
         examples=["connected"],
         description="`pending`: a person must still consent, or choose an account. `connected`:"
@@ -115,8 +119,8 @@ class ChannelConnection(Schema):
     )
     sending_limit: str | None = Field(
         None,
-        description="The number of customers whom the account may message first per day, or"
-        " `unlimited`; null if unknown.",
+        description="To how many customers the account may send the first message in a day"
+        " (customers who write first do not count): a number, or `unlimited`; null if unknown.",
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
@@ -287,7 +291,11 @@ class TokenConnectDto(Schema):
 class ChannelAccount(Schema):
     """An account that can be connected."""
 
-    id: str = Field(description="The account's id at the provider.")
+    id: str = Field(
+        description="The account's id at the provider. It connects the account: as `page_id` of"
+        " *Client Messenger Connect Page*, or on chatapp as `phone.phone_number_id` of *Connect"
+        " Chatapp*."
+    )
     name: str = Field(description="The account's name.")
     picture_url: str | None = Field(
         None, description="The URL of the account's picture; null if it has none."
@@ -425,7 +433,8 @@ class ChatappTemplate(Schema):
     )
     header_file: Literal["image", "video", "file"] | None = Field(
         None,
-        description="The kind of file that a message needs as its `header`; null if it needs none.",
+        description="The kind of file (`image`, `video` or `file`) that a message needs as its"
+        " `header`; null if it needs none.",
     )
     problem: str | None = Field(
         None,

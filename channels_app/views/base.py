@@ -65,13 +65,19 @@ class ChannelViewSet(TenantViewSet):
         """Store a person's access token for the channel in the path, with which you then list and
         connect accounts.
 
-        For all three channels, it is a token of socialnet's login, with the permissions that the
-        consent asks for: on socialnet `pages_show_list`, `pages_messaging`,
+        Use this only if your own website or app already has such a token, because it offers
+        socialnet's login with the platform's app, whose id the platform's operator knows; tokens of
+        other apps do not work. Otherwise, let the person consent, which stores the token for you:
+        with *Client Messenger Connect* on socialnet, *Connect Photoapp* on photoapp, or the sign-up
+        dialog of *Connect Chatapp* on chatapp.
+
+        For all three channels, it is a user access token of socialnet's login. It needs the
+        permissions that the consent asks for: on socialnet `pages_show_list`, `pages_messaging`,
         `pages_manage_metadata`, `pages_read_engagement` and `business_management`; on photoapp
         `instagram_basic`, `instagram_manage_messages`, `pages_show_list`, `pages_messaging`,
         `pages_manage_metadata` and `business_management`; on chatapp
         `whatsapp_business_management`, `whatsapp_business_messaging` and `business_management`. The
-        person manages the accounts; for photoapp, the pages that the accounts are linked to.
+        person must manage the accounts; for photoapp, the pages that the accounts are linked to.
 
         The token is stored encrypted, replaces your company's earlier token for this channel, and
         is checked only when you list or connect accounts. The response shows the token's
@@ -90,8 +96,9 @@ class ChannelViewSet(TenantViewSet):
         """List the accounts (on socialnet: pages) at the provider that you can connect to the bot.
 
         They are the accounts of the person whose access token your company has stored for this
-        channel: by *Store User Token*, or with the code of a consent or of the sign-up dialog. 409
-        `token_missing` if no token is stored, or if it has expired.
+        channel: by a consent (*Client Messenger Connect*, *Connect Photoapp*), by the sign-up
+        dialog of *Connect Chatapp*, or with *Store User Token*. The `id` of an account connects it.
+        409 `token_missing` if no token is stored, or if it has expired.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 

@@ -130,6 +130,10 @@ class OperationSchema(AutoSchema):
         if self.method == "POST":
             is_known = self.declared.access.security
             parameters.append(IDEMPOTENCY_KEY if is_known else IDEMPOTENCY_KEY_WITHOUT_CALLER)
+        if 304 in self.declared.also:
+            parameters.append(IF_NONE_MATCH)
+        if STORED_EVENT in self.declared.streams:
+            parameters.append(LAST_EVENT_ID)
         return parameters
 
     def _path_parameters(self) -> list[dict[str, Any]]:
@@ -247,13 +251,21 @@ class OperationSchema(AutoSchema):
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
         """A stream of server-sent events; `contentSchema` describes each event."""
         schemas = [self._event(name, schema_class) for name, schema_class in events.items()]
-        names = [f"`{name}`" for name in events if name != STORED_EVENT]
+        names = [
+            f"`{name}` (`data`: {_names_of(schema_class)})"
+            for name, schema_class in events.items()
+            if name != STORED_EVENT
+        ]
         if STORED_EVENT in events:
-            names.append("or the type of an event of the event log, such as `message.created`")
+            names.append(
+                "or the type of an event of the event log, such as `message.created` (`data`:"
+                f" {_names_of(events[STORED_EVENT])})"
+            )
         return {
             "schema": {
                 "type": "string",
-                "description": f"Server-sent events: {', '.join(names)}.",
+                "description": "Server-sent events. Each has its name as `event` and a JSON object"
+                f" as `data`. The events: {', '.join(names)}.",
                 "contentMediaType": "text/event-stream",
                 "contentSchema": {"oneOf": schemas},
             }
@@ -367,6 +379,12 @@ class OperationSchema(AutoSchema):
         vars(known).setdefault("modes", {})[mode] = schema
 
 
+def _names_of(schema_class: Reply) -> str:
+    """The names of a schema, or of several of which one applies."""
+    kinds = get_args(schema_class) or (schema_class,)
+    return " or ".join(f"`{kind.__name__}`" for kind in kinds)
+
+
 def _describe_defaults(schema: dict[str, Any]) -> None:
     """Move the defaults into the descriptions: generated clients would send them with each update,
     which would reset the fields that the caller leaves out."""
@@ -453,6 +471,22 @@ IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
     " `request_in_flight`. Since no caller is known, the same key with a different body is not an"
     " error, but counts as another request.",
+}
+IF_NONE_MATCH: dict[str, Any] = {
+    "in": "header",
+    "name": "If-None-Match",
+    "required": False,
+    "description": "The header `ETag` of the response that you have: if it is still current, the"
+    " response is a 304 without a body.",
+    "schema": {"type": "string"},
+}
+LAST_EVENT_ID: dict[str, Any] = {
+    "in": "header",
+    "name": "Last-Event-ID",
+    "required": False,
+    "description": "The id of the last event that you have received, `evt_…`: the stream continues"
+    " after it. Browsers send this header when they reconnect.",
+    "schema": {"type": "string"},
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

@@ -86,8 +86,8 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     }
     components = document["components"]
     needed: set[str] = set()
-    _collect(paths, components["schemas"], needed)
-    _collect(webhooks, components["schemas"], needed)
+    collect_names(paths, components["schemas"], needed)
+    collect_names(webhooks, components["schemas"], needed)
     schemas = {name: part for name, part in components["schemas"].items() if name in needed}
     tags = [described for described in document["tags"] if described["name"] == tag]
     needed_components = {**components, "schemas": schemas, "responses": {}}
@@ -103,19 +103,19 @@ def _without_usual_body(response: Mapping[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in response.items() if not (is_usual and key == "content")}
 
 
-def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
+def collect_names(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
     """Add the names of all components that a part of the document refers to."""
     if isinstance(node, list):
         for part in node:
-            _collect(part, schemas, found)
+            collect_names(part, schemas, found)
     if not isinstance(node, dict):
         return
     name = str(node.get("$ref", "")).removeprefix(_REF)
     if name in schemas and name not in found:
         found.add(name)
-        _collect(schemas[name], schemas, found)
+        collect_names(schemas[name], schemas, found)
     for part in node.values():
-        _collect(part, schemas, found)
+        collect_names(part, schemas, found)
 
 
 # --- schemas of requests and responses -----------------------------------------------------------
@@ -195,13 +195,28 @@ def _request_schema(schema: dict[str, Any], inputs: Mapping[str, str]) -> dict[s
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
-    read-only."""
+    read-only. Such a field is nullable only if its description says when it is null; the others
+    are null in the code because requests leave them out."""
     result = _request_schema(schema, {})
     if result.get("additionalProperties") is False:
         del result["additionalProperties"]
-    for part in result.get("properties", {}).values():
-        part.pop("readOnly", None)
+    for name, part in result.get("properties", {}).items():
+        if part.pop("readOnly", False) and not says_when_null(part):
+            result["properties"][name] = _without_null(part)
     return result
+
+
+def says_when_null(part: Mapping[str, Any]) -> bool:
+    """Whether the description of a schema or field tells when a value is null."""
+    return re.search(r"\b[Nn]ull\b", part.get("description", "")) is not None
+
+
+def _without_null(part: dict[str, Any]) -> dict[str, Any]:
+    kinds = [kind for kind in part.get("anyOf", ()) if kind != {"type": "null"}]
+    others = {key: value for key, value in part.items() if key != "anyOf"}
+    if not kinds:
+        return part
+    return (kinds[0] if len(kinds) == 1 else {"anyOf": kinds}) | others
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:

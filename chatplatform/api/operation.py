@@ -195,6 +195,7 @@ class Operation:
 
     - `also`: other documented statuses, with the schemas of their responses.
     - `errors`: errors whose codes the description does not name.
+    - `more`: what follows the method's docstring, if operations share it.
     - `streams`: the events by name, if a 200 may be a stream.
     - `path_suffix`: what the document shows after the path, such as a slash.
     - `waits`: the method waits for another server, such as a model or a name server. It runs in the
@@ -217,6 +218,7 @@ class Operation:
     status: int = 200
     also: Mapping[int, Reply | None] = field(default_factory=dict)
     errors: tuple[type[ApiError], ...] = ()
+    more: str = ""
     description: str = ""
     streams: Mapping[str, Reply] = field(default_factory=dict)
     body_is_optional: bool = False
@@ -236,7 +238,7 @@ class Operation:
             body=self.body or annotations.get("body"),
             query=self.query or annotations.get("query"),
             returns=self.returns or _schema(signature.return_annotation),
-            description=(method.__doc__ or "").strip(),
+            description=f"{method.__doc__ or ''}\n\n{self.more}".strip(),
         )
 
         @functools.wraps(method)

@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
-from chatplatform.api.openapi_postprocessing import resolved
+from chatplatform.api.openapi_postprocessing import collect_names, resolved, says_when_null
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.schemas import Schema
 from chatplatform.testing import documented
@@ -251,6 +251,22 @@ def test_a_reply_does_not_say_what_only_concerns_requests(document):
         assert words in request
         assert words not in reply
         assert len(reply) > 20
+
+
+def test_a_nullable_field_of_a_reply_says_when_it_is_null(document):
+    components = document["components"]["schemas"]
+    sent: set[str] = set()
+    for item in document["paths"].values():
+        collect_names([operation["responses"] for operation in item.values()], components, sent)
+    assert len(sent) > 100
+    silent = {
+        f"{name}.{field}"
+        for name in sent
+        if not says_when_null(components[name])
+        for field, part in components[name].get("properties", {}).items()
+        if {"type": "null"} in part.get("anyOf", ()) and not says_when_null(part)
+    }
+    assert silent == set()
 
 
 def test_requests_are_closed_and_replies_are_open(document):

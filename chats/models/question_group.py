@@ -10,7 +10,9 @@ from identity.models import TenantModel
 
 
 class GroupStatus(models.TextChoices):
-    """The status of a group of similar questions."""
+    """The status of a group of similar questions: `open` (there is no answer), `learning` (a
+    written answer is being trained or held back) or `answered` (the bot answered when it was asked
+    again)."""
 
     OPEN = "open"
     LEARNING = "learning"  # somebody wrote an answer, but the bot cannot use it yet

@@ -11,7 +11,8 @@ from identity.models import TenantModel, User
 
 
 class ReplayStatus(models.TextChoices):
-    """The status of a replay."""
+    """The status of a replay: `queued` (a worker will begin it), `running`, `done` or `failed` (it
+    stopped early)."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -56,7 +57,10 @@ class Replay(TenantModel):
 
 
 class ReplayChange(models.TextChoices):
-    """How the reply in the replay differs from the original."""
+    """How the reply in the replay differs from the original: `gained` (answered only in the
+    replay), `lost` (answered only originally), `changed` (answered both times, but from another
+    first source), `answered` (both times, from the same first source) or `unanswered` (neither
+    time)."""
 
     GAINED = "gained"  # answered in the replay, but not originally
     LOST = "lost"  # answered originally, but not in the replay

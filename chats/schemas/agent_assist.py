@@ -85,7 +85,11 @@ class TranslationResponse(Schema):
 class ChatGptMessage(Schema):
     """A message in the format of chat models."""
 
-    role: Literal["system", "user", "assistant", "tool"] = Field(description="The sender's role.")
+    role: Literal["system", "user", "assistant", "tool"] = Field(
+        description="Who wrote the message, as in OpenAI's chat API: `user` (the customer),"
+        " `assistant` (the bot or an agent), `system` (instructions) or `tool` (a function's"
+        " result)."
+    )
     content: Text = Field(description="The text.", max_length=MAX_SUMMARIZED_CHARS)
 
 

@@ -76,9 +76,12 @@ OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 class PlatformWord(Schema):
     """One sentence of the platform in all languages."""
 
-    name: MessageName = Field(description="The sentence's name.")
-    said_when: str | None = read_only("When customers get this sentence.")
-    default: dict[str, str] | None = read_only("The platform's text by language.")
+    name: MessageName = Field(
+        description="The sentence's name, such as `greeting`; *Get Platform Words* says when each"
+        " is sent (`said_when`)."
+    )
+    said_when: str | None = read_only("When customers get this sentence, in English.")
+    default: dict[str, str] | None = read_only("The platform's text, by language.")
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,

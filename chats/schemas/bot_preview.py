@@ -37,7 +37,11 @@ class GenerateChatRequest(Schema):
         None,
         description="The dialogue's language as a BCP 47 code; detected if left out.",
     )
-    stream: bool = Field(False, description="Whether to return server-sent events.")
+    stream: bool = Field(
+        False,
+        description="Whether the response is a stream of server-sent events, which the operation's"
+        " description lists, instead of JSON.",
+    )
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":

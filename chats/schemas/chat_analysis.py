@@ -47,7 +47,9 @@ class SummaryCalculateRequest(Schema):
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: RowId | None = Field(None, description="Only conversations of this bot.")
+    bot_id: RowId | None = Field(
+        None, description="Only conversations of the bot with this id, from *Get All Bot*."
+    )
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
@@ -64,8 +66,9 @@ class SummaryJob(Schema):
 
     id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
-        description="`done`: finished, even if some conversations failed. `failed`: stopped early,"
-        " because the credits ran out or the engine failed."
+        description="`queued`: a worker will begin the run. `running`: in progress. `done`:"
+        " finished, even if some conversations failed. `failed`: stopped early, because the credits"
+        " ran out or the engine failed."
     )
     total: int = Field(
         description="How many conversations to summarize; grows if more need it during the run."
@@ -80,7 +83,10 @@ class ChatSentiment(Schema):
     """A customer's sentiment in a conversation."""
 
     chat_id: uuid.UUID = Field(description="The conversation's id.")
-    sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
+    sentiment: Sentiment = Field(
+        description="The customer's sentiment: `positive`, `negative`, or `neutral`, also if"
+        " unsure."
+    )
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(
         description="What judged it: `extractive` (without a language model) or"

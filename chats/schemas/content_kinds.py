@@ -7,6 +7,8 @@ from chatplatform.templatetags.codes import humanize_code, location_text
 from chats.models import Message
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
+# The types that the document offers to callers; the others have operations of their own.
+SentType = Literal["text", "image", "file", "audio", "video", "location"]
 FILE_TYPES = ("image", "file", "audio", "video")
 # A stored part of a message's content, with some of the keys of `MessageContent`.
 Part = Mapping[str, Any]

@@ -37,7 +37,8 @@ AssignTypeEnum = TypeAliasType(
         Literal["bot", "queue", "agent"],
         Field(
             title="AssignTypeEnum",
-            description="Who must act next; `queue`: the conversation waits for an agent.",
+            description="Who must act next: the `bot`; an `agent`; or `queue`: the conversation"
+            " waits for an agent.",
         ),
     ],
 )
@@ -45,7 +46,10 @@ AssignTypeEnum = TypeAliasType(
 EndedBy = Literal["customer", "agent", "bot", "inactivity", "api", "merged"]
 ConversationPriority = Annotated[
     Literal["low", "normal", "high", "urgent"],
-    Field(description="How urgent the conversation is for your team; `normal` at first."),
+    Field(
+        description="How urgent the conversation is for your team: `low`, `normal` (at first),"
+        " `high` or `urgent`."
+    ),
 ]
 
 
@@ -56,9 +60,12 @@ class Conversation(Schema):
     chat_code: str = Field(
         description="A short, unguessable code to use in links or over the phone."
     )
-    bot_id: int = Field(description="The bot that serves the conversation.")
+    bot_id: int = Field(
+        description="The id of the bot that serves the conversation, for *Get Bot By Id*."
+    )
     channel: ChannelName = Field(
-        description="The website (`web`), your server (`api`) or a messaging channel."
+        description="Where the customer writes: the widget (`web`), your server (`api`), or the"
+        " messaging channel `socialnet`, `photoapp`, `chatapp`, `localapp` or `telegram`."
     )
     status: ConversationStatus
     assign_type: AssignTypeEnum = Field(
@@ -66,11 +73,13 @@ class Conversation(Schema):
     )
     assignee: Identity | None = Field(
         None,
-        description="The agent who has the conversation; null if none does.",
+        description="The agent who has the conversation: their id as `external_id`, and `name`;"
+        " null if none does.",
     )
     priority: ConversationPriority = "normal"
     version: int = Field(
-        description="Increases with each change of `status`, `assign_type` or `assignee`."
+        description="A number that increases with each change of `status`, `assign_type` or"
+        " `assignee`; the `expected_version` of *Assign Chat*."
     )
     customer_id: int = Field(
         description="The customer's id on the platform, for *Get Customer By Id*; yours is"
@@ -112,7 +121,9 @@ class Conversation(Schema):
     language: str = Field(description="The conversation's language as a BCP 47 code.")
     tags: list[str] = Field(description="The conversation's tags.")
     sentiment: Sentiment | None = Field(
-        None, description="The customer's sentiment; null if it was not judged."
+        None,
+        description="The customer's sentiment (`positive`, `neutral` or `negative`); null if it was"
+        " not judged.",
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(
@@ -158,7 +169,9 @@ class Conversation(Schema):
         None, description="Until when the channel accepts free text; null if it sets no limit."
     )
     location: Location | None = Field(
-        None, description="Where the customer is, as given when the conversation was opened."
+        None,
+        description="Where the customer is, as given when the conversation was opened; null if"
+        " unknown.",
     )
     metadata: FreeObject = Field(
         description="Your own keys and values, as given when the conversation was opened. On a"
@@ -193,7 +206,7 @@ class ChatCreation(Schema):
 
     bot_id: RowId | None = Field(
         None,
-        description="The bot, from *Get All Bot*; required if the key serves several bots.",
+        description="The bot's id, from *Get All Bot*; required if the key serves several bots.",
     )
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct,
@@ -208,8 +221,8 @@ class ChatCreation(Schema):
     )
     message: MessageText | None = Field(
         None,
-        description="The customer's first message. The response does not wait for the answer: *Get"
-        " chat conversation history* shows it later, and the webhook event `message.created`"
+        description="The customer's first message. The response does not wait for the bot's answer:"
+        " *Get chat conversation history* shows it later, and the webhook event `message.created`"
         " reports it.",
     )
     channel: OwnChannel = Field(
@@ -393,13 +406,18 @@ class ChatsQuery(Page):
     """Filters and order of conversations; all given filters must match."""
 
     status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
+        None,
+        description="Only conversations with this status: `open`, `snoozed` (paused until a time or"
+        " a message) or `ended`.",
     )
     assign_type: AssignTypeEnum | None = Field(
-        None, description="Only conversations in which this side must act next."
+        None,
+        description="Only conversations in which this side must act next: the `bot`, an `agent`, or"
+        " nobody yet (`queue`).",
     )
     priority: ConversationPriority | None = Field(
-        None, description="Only conversations with this priority."
+        None,
+        description="Only conversations with this priority: `low`, `normal`, `high` or `urgent`.",
     )
     mine: bool | None = Field(
         None,
@@ -425,10 +443,18 @@ class ChatsQuery(Page):
         description="true: only test conversations (previews): your own or, for owners and admins,"
         " those of the whole team; false: no test conversations.",
     )
-    bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
-    customer_id: RowId | None = Field(None, description="Only conversations of this customer.")
+    bot_id: RowId | None = Field(
+        None, description="Only conversations with the bot with this id, from *Get All Bot*."
+    )
+    customer_id: RowId | None = Field(
+        None, description="Only conversations of the customer with this id, from *Get Customers*."
+    )
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
-    assignee_id: RowId | None = Field(None, description="Only conversations that this agent has.")
+    assignee_id: RowId | None = Field(
+        None,
+        description="Only conversations that the agent with this id has, from *Get My Company"
+        " Users*.",
+    )
     tag: Text | None = Field(None, description="Only conversations with this tag.", max_length=60)
     language: Language | None = Field(None, description="Only conversations in this language.")
     min_wait_seconds: int | None = Field(

@@ -22,7 +22,10 @@ class PortableTag(Schema):
     """A tag, with who added it and when."""
 
     name: Text = Field(description="The tag's name.", max_length=60)
-    source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
+    source: Literal["agent", "ai", "customer"] = Field(
+        description="Who added the tag: someone on your team or your server (`agent`), `ai`, or the"
+        " `customer`."
+    )
     confidence: float | None = Field(
         None,
         description="If AI added the tag: how well it fits, 0..1 (not a probability). Otherwise"
@@ -37,15 +40,21 @@ class PortableFeedback(Schema):
     rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
     thumb: Thumb | None = Field(
         None,
-        description="`up` or `down`, instead of `rating`, for one message.",
+        description="`up` or `down`, for one message, instead of `rating`; null with `rating`.",
     )
     reason: FeedbackReason | None = Field(
-        None, description="What was wrong; null if the customer did not say."
+        None,
+        description="What was wrong, as in the `reason` of *Create Chat Feed Back*; null if the"
+        " customer did not say.",
     )
-    resolved: bool | None = Field(None, description="Whether the problem is solved.")
+    resolved: bool | None = Field(
+        None, description="Whether the problem is solved; null if unknown."
+    )
     comment: Text = Field("", description="The customer's comment.")
     created_at: Moment = Field(description="When the customer gave the rating.")
-    updated_at: Moment | None = Field(None, description="When the rating was last corrected.")
+    updated_at: Moment | None = Field(
+        None, description="When the rating was last corrected; null if never."
+    )
 
 
 class PortableSummary(Schema):
@@ -78,9 +87,13 @@ class ConversationEntity(Conversation):
         description="The number of messages, without internal notes and the welcome. An import"
         " ignores this and counts the messages itself."
     )
-    customer_id: int = Field(description="Identifies the customer within this export.")
+    customer_id: int = Field(
+        description="A number that identifies the customer within this export."
+    )
     assignee_email: str | None = Field(
-        None, description="The agent's email address, which an import uses to find the agent."
+        None,
+        description="The agent's email address, which an import uses to find the agent; null if no"
+        " agent has the conversation.",
     )
     provider: str = Field(
         "",
@@ -90,25 +103,32 @@ class ConversationEntity(Conversation):
         "", description="Your own id for a group that the conversation belongs to."
     )
     requester: Identity | None = Field(
-        None, description="The customer, with the id given to the messaging API."
+        None,
+        description="The customer, with the id given to the messaging API; null if the conversation"
+        " was not opened with it.",
     )
     responsible: Identity | None = Field(
-        None, description="Who should answer, with the id given to the messaging API."
+        None,
+        description="Who should answer, with the id given to the messaging API; null if none was"
+        " given.",
     )
     external_id: str | None = Field(
         None,
-        description="The conversation's id in the system from which it was imported.",
+        description="The conversation's id in the system from which it was imported; null if it was"
+        " not imported.",
     )
     handed_off_at: Moment | None = Field(
         None,
-        description="When the conversation was first handed over.",
+        description="When the conversation was first handed over; null if never.",
     )
     assigned_at: Moment | None = Field(
         None,
-        description="When the conversation was assigned to the agent.",
+        description="When the conversation was assigned to the agent; null if no agent has it.",
     )
     return_at: Moment | None = Field(
-        None, description="When the conversation returns to the queue unless the agent replies."
+        None,
+        description="When the conversation returns to the queue unless the agent replies; null if"
+        " it does not.",
     )
     last_seq: Counter = Field(
         0,
@@ -119,12 +139,16 @@ class ConversationEntity(Conversation):
         0, description="The bot considers only messages after this `seq`."
     )
     sentiment_score: float | None = Field(
-        None, description="The sentiment as a number, from -1 (negative) to 1 (positive)."
+        None,
+        description="The sentiment as a number, from -1 (negative) to 1 (positive); null if it was"
+        " not judged.",
     )
     taggings: list[PortableTag] = Field(
         default_factory=list, description="The conversation's tags, with who added them and when."
     )
-    feedback: PortableFeedback | None = Field(None, description="The conversation's rating.")
+    feedback: PortableFeedback | None = Field(
+        None, description="The conversation's rating; null if there is none."
+    )
     summaries: list[PortableSummary] = Field(
         default_factory=list, description="The conversation's summaries, newest last."
     )
@@ -163,11 +187,13 @@ class MessageEntity(Message):
     seq: int = Field(
         ge=1,
         le=MAX_COUNTER,
-        description="The message's number in the conversation. An import renumbers messages to"
-        " close gaps.",
+        description="The message's number in the conversation. An import numbers the messages anew,"
+        " 1, 2, 3 …",
     )
     external_id: str | None = Field(
-        None, description="The message's id in the system from which it was imported."
+        None,
+        description="The message's id in the system from which it was imported; null if it was not"
+        " imported.",
     )
     sent_at: Moment | None = Field(
         None,
@@ -176,9 +202,11 @@ class MessageEntity(Message):
     receipt: JsonObject | None = Field(
         None,
         description="For a message of the bot or the platform: what *Get Reply Receipt* explains,"
-        " such as the engine, the passages with scores, and the credits.",
+        " such as the engine, the passages with scores, and the credits. Null for other messages.",
     )
-    feedback: PortableFeedback | None = Field(None, description="The rating of this message.")
+    feedback: PortableFeedback | None = Field(
+        None, description="The rating of this message; null if there is none."
+    )
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:

@@ -38,9 +38,10 @@ class ChatAssignDto(Schema):
     )
     user_id: RowId | None = Field(
         None,
-        description="The agent's user id; 422 unless `assign_type` is `agent`. If left out, you get"
-        " the conversation, unless another agent has it: an owner or an admin who takes it over"
-        " must send `user_id` or `expected_version`, otherwise 409 `already_assigned`.",
+        description="The agent's id, from *Get My Company Users*; 422 unless `assign_type` is"
+        " `agent`. If left out, you get the conversation, unless another agent has it: an owner or"
+        " an admin who takes it over must send `user_id` or `expected_version`, otherwise 409"
+        " `already_assigned`.",
     )
     note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
@@ -142,15 +143,22 @@ class ChatStep(Schema):
     )
     created_at: Moment = Field(description="When it happened.")
     by: Identity | None = Field(
-        None, description="The person who took the step; null for the customer or the platform."
+        None,
+        description="The person who took the step: their id as `external_id`, and `name`;"
+        " null for the customer or the platform.",
     )
     assignee: Identity | None = Field(
         None,
-        description="The agent who had the conversation after the step; null if none.",
+        description="The agent who had the conversation after the step: their id as `external_id`,"
+        " and `name`; null if none.",
     )
-    assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
+    assign_type: AssignTypeEnum = Field(
+        description="Who had to act next after the step: the `bot`, an `agent`, or nobody yet"
+        " (`queue`)."
+    )
     priority: ConversationPriority = Field(
-        description="The conversation's priority after the step.",
+        description="The conversation's priority after the step: `low`, `normal`, `high` or"
+        " `urgent`.",
     )
     reason: str | None = Field(
         None,
@@ -163,7 +171,8 @@ class ChatStep(Schema):
     )
     ended_by: EndedBy | None = Field(
         None,
-        description="Who ended the conversation; null if it had not ended.",
+        description="Who ended the conversation, as in the `ended_by` of a `Conversation`:"
+        " `customer`, `agent`, `bot`, `inactivity`, `api` or `merged`; null if it had not ended.",
     )
 
     @classmethod
@@ -437,7 +446,8 @@ class DeskView(Schema):
                        max_length=60)  # fmt: skip
     query: Text = Field(
         description="What the view shows, as a query string: `view`, which is `mine`, `unassigned`,"
-        " `all`, `snoozed` or `ended` (see *Get Chat Counts*), and filters of *Get Chats*.",
+        " `all`, `snoozed` or `ended` (see *Get Chat Counts*), and filters of *Get Chats*. For"
+        " example `view=unassigned&tag=refund&min_wait_seconds=900`.",
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")

@@ -22,27 +22,33 @@ class ChatFeedBackDto(Schema):
         None,
         ge=1,
         le=5,
-        description="The stars, from 1 (bad) to 5 (good); null with `thumb`.",
+        description="The stars, from 1 (bad) to 5 (good), for a conversation or a message; null"
+        " with `thumb`.",
         examples=[5],
     )
     thumb: Thumb | None = Field(
         None,
-        description="`up` or `down`, instead of `rating`, for one message.",
+        description="`up` or `down`, for one message, instead of `rating`; null with `rating`.",
     )
     reason: FeedbackReason | None = Field(
         None,
-        description="What was wrong; null if the customer did not say. Your website may offer these"
-        " reasons.",
+        description="What was wrong: `wrong_answer`, `not_understood` (the question),"
+        " `no_solution`, `too_slow`, `unfriendly` or `other`; null if the customer did not say."
+        " Your website may offer these reasons.",
     )
     resolved: bool | None = Field(
         None, description="Whether the problem is solved; null if unknown."
     )
-    comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
+    comment: Text | None = Field(
+        None, description="The customer's comment; null if there is none.", max_length=2000
+    )
     message_id: uuid.UUID | None = Field(
-        None, description="The rated answer; null for the conversation as a whole."
+        None,
+        description="The id of the rated answer, a message of the bot or an agent; null for the"
+        " conversation as a whole.",
     )
     id: int | None = read_only("The rating's id.")
-    chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
+    chat_id: uuid.UUID | None = read_only("The conversation's id.", path="chat_id")
     created_at: Moment | None = read_only("When the customer gave the rating.")
     updated_at: Moment | None = read_only(
         "When the customer last corrected the rating; null if never.",
@@ -64,12 +70,21 @@ class ChatFeedBackDto(Schema):
 class FeedbacksQuery(Page):
     """Filters of feedback."""
 
-    bot_id: RowId | None = Field(None, description="Only feedback on this bot's conversations.")
-    rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
-    thumb: Thumb | None = Field(None, description="Only feedback with this thumb.")
+    bot_id: RowId | None = Field(
+        None,
+        description="Only feedback on conversations with the bot with this id, from *Get All Bot*.",
+    )
+    rating: int | None = Field(
+        None, ge=1, le=5, description="Only feedback with this number of stars, 1 to 5."
+    )
+    thumb: Thumb | None = Field(None, description="Only feedback with this thumb, `up` or `down`.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
-    chat_id: uuid.UUID | None = Field(None, description="Only feedback on this conversation.")
-    customer_id: RowId | None = Field(None, description="Only feedback of this customer.")
+    chat_id: uuid.UUID | None = Field(
+        None, description="Only feedback on the conversation with this id."
+    )
+    customer_id: RowId | None = Field(
+        None, description="Only feedback of the customer with this id, from *Get Customers*."
+    )
     created_from: Moment | None = Field(None, description="Only feedback from this time or later.")
     created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 

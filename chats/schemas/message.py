@@ -4,7 +4,7 @@ import uuid
 from typing import Annotated, Any, Literal, Self
 
 from django.conf import settings
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from bots.schemas.document import Upload
 from chatplatform.api.pagination import ListPage, Page
@@ -21,7 +21,7 @@ from chatplatform.api.schemas import (
     read_only,
 )
 from chats import models
-from chats.schemas.content_kinds import FILE_TYPES, KINDS, ContentType
+from chats.schemas.content_kinds import FILE_TYPES, KINDS, ContentType, SentType
 from chats.schemas.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
@@ -39,8 +39,9 @@ TurnStatus = Annotated[
 ReplyMode = Literal["wait", "async", "stream", "none"]
 _REPLY = (
     "`wait`: the response contains the answer, or is 202 `pending` after a minute without one."
-    " `async`: the response comes at once, as 202 `pending` if an answer will follow. `stream`:"
-    " server-sent events. `none`: the bot does not answer."
+    " `async`: the response comes at once, as 202 `pending` if an answer will follow. `stream`: the"
+    " response is a stream of server-sent events, which the operation's description lists. `none`:"
+    " the bot does not answer."
 )
 MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
 ClientMessageId = Annotated[
@@ -73,7 +74,7 @@ class Recipient(Sender):
 
 
 class Citation(Schema):
-    """A passage that supports an answer."""
+    """A citation: a passage of a document that supports an answer."""
 
     # Messages are stored without the fields that are null, and shown as they are stored.
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
@@ -81,7 +82,7 @@ class Citation(Schema):
     document_id: int = Field(
         ge=0,
         le=MAX_ID,
-        description="The id of the document that contains the passage.",
+        description="The id of the document that contains the passage, for *Get Document By Id*.",
     )
     title: Text = Field(description="The document's title.", max_length=500)
     url: Text | None = Field(
@@ -125,13 +126,17 @@ class SentTemplate(Schema):
 
 
 class MessageContent(Schema):
-    """One part of a message."""
+    """One part of a message. Fields that its `type` does not use are null, or left out of a
+    request."""
 
-    type: ContentType = Field(
+    type: Annotated[
+        ContentType, BeforeValidator(lambda value: value, json_schema_input_type=SentType)
+    ] = Field(
         description="The kind of part, which decides where its content is. `text`: in `text`."
-        " `image`, `file`, `audio`, `video`: in `url`. `location`: in `location`. `template`: an"
-        " approved template of the channel, in `template`. `feedback`: the platform's request for"
-        " a rating, in `text` and `options`.",
+        " `image`, `file`, `audio`, `video`: in `url`. `location`: in `location`. Two more kinds"
+        " exist only in messages that the platform makes; do not send them: `template`, an approved"
+        " template of the channel, in `template` (*Post Chatapp Template* sends one), and"
+        " `feedback`, the request for a rating, in `text` and `options`.",
         examples=["text"],
     )
     text: Text | None = Field(None, description="The plain text.", max_length=8000)
@@ -151,23 +156,34 @@ class MessageContent(Schema):
         description="The media type; for a file that the platform stores, detected from its bytes.",
         max_length=120,
     )
-    size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
+    size_bytes: int | None = Field(
+        None, description="The file's size in bytes.", ge=0, le=MAX_NUMBER
+    )
     error: Text | None = Field(
         None,
-        description="Why a file from a messaging channel could not be stored; null otherwise.",
+        description="Why a file from a messaging channel could not be stored; null otherwise. The"
+        " platform sets it.",
         max_length=300,
     )
     location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
-        None, description="Choices for the customer, at most 20.", max_length=20
+        None,
+        description="Choices for the customer, at most 20, each with a `label` and a `value`; null"
+        " if there are none.",
+        max_length=20,
     )
     citations: list[Citation] | None = Field(
-        None, description="The passages that support this part, at most 20.", max_length=20
+        None,
+        description="The passages of your documents that support this part, at most 20; null if"
+        " there are none.",
+        max_length=20,
     )
-    template: SentTemplate | None = read_only("The approved template; `text` contains its text.")
+    template: SentTemplate | None = read_only(
+        "The approved template, if `type` is `template`, otherwise null; `text` contains its text."
+    )
     transcript: Text | None = read_only(
-        "The text of a customer's voice note, if a model has transcribed it. It may come later,"
-        " with the event `message.updated`.",
+        "The text of a customer's voice note, if a model has transcribed it; otherwise null. It may"
+        " come later, with the event `message.updated`.",
         max_length=8000,
     )
 
@@ -199,23 +215,29 @@ class Message(Schema):
     conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(
         description="The message's number in the conversation, from 1. Internal notes have numbers"
-        " too, so a list without notes has gaps."
+        " too, which are missing in a list without notes."
     )
-    sender: Sender = Field(description="The sender.")
+    sender: Sender = Field(
+        description="Who sent the message: the side as `type`, and an `id` and `name`."
+    )
     recipient: Recipient | None = Field(
         None,
-        description="Who the message was for: the customer or, for a message of the customer, the"
-        " bot or agent who had the conversation. Null for a note, and for a message of the customer"
-        " while the conversation waited in the queue.",
+        description="Who the message was for, as `type`, `id` and `name`: the customer or, for a"
+        " message of the customer, the bot or agent who had the conversation. Null for a note, and"
+        " for a message of the customer while the conversation waited in the queue.",
     )
-    content: list[MessageContent] = Field(description="The content, part by part.")
+    content: list[MessageContent] = Field(
+        description="The content: one or more parts, such as a text and a file."
+    )
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="The delivery status. `pending`: to be sent by the channel."
         " `sent`: accepted by the channel, or stored. `delivered`, `read`: reported by the channel,"
         " the website, your app or the inbox. `failed`: `error` says why."
     )
     error: str | None = Field(
-        None, description="Why the delivery failed, or why its result is unknown; else null."
+        None,
+        description="Why the delivery failed, or why its result is unknown, as a sentence; null if"
+        " neither.",
     )
     in_reply_to: uuid.UUID | None = Field(
         None,
@@ -236,14 +258,22 @@ class Message(Schema):
         None,
         description="The message's id at the messaging channel's provider; null if it has none.",
     )
-    language: str | None = Field(None, description="Language of the text, BCP 47.")
-    translations: dict[str, str] = Field(description="Translations of the text, by language.")
+    language: str | None = Field(
+        None, description="The text's language as a BCP 47 code; null if unknown."
+    )
+    translations: dict[str, str] = Field(
+        description="Translations of the text by language; empty if there are none."
+    )
     sentiment: Sentiment | None = Field(
         None,
-        description="The customer's sentiment in this message, judged together with the"
-        " conversation's sentiment; null if it was not judged or the sender is not the customer.",
+        description="The customer's sentiment in this message (`positive`, `neutral` or"
+        " `negative`), judged together with the conversation's sentiment; null if it was not judged"
+        " or the sender is not the customer.",
     )
-    citations: list[Citation] = Field(description="The passages that support a bot's answer.")
+    citations: list[Citation] = Field(
+        description="The passages of documents that support a bot's"
+        " answer; empty if there are none."
+    )
     created_at: Moment = Field(description="When the message was stored.")
     delivered_at: Moment | None = Field(
         None,
@@ -259,7 +289,9 @@ class Message(Schema):
         " was not deleted.",
     )
     customer_reaction: str | None = Field(
-        None, description="The customer's reaction in the channel: an emoji, or a word for it."
+        None,
+        description="The customer's reaction in the channel: an emoji, or a word for it; null if"
+        " there is none.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,

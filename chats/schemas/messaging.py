@@ -117,7 +117,9 @@ class MessagingQuery(Page):
         None, description="Only conversations that were opened with this `group_id`."
     )
     status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
+        None,
+        description="Only conversations with this status: `open`, `snoozed` (paused until a time or"
+        " a message) or `ended`.",
     )
     tags: Annotated[TagNames, _as_list] = Field(
         default_factory=list,

@@ -19,7 +19,8 @@ class Identity(Schema):
     """A person, with an id from the system that they come from."""
 
     external_id: OwnId = Field(
-        description="The person's id in that system; for your team, their user id on the platform.",
+        description="The person's id in that system; for your team, their id in *Get My Company"
+        " Users*, as a text.",
         examples=["1"],
     )
     name: Text = Field("", description="The person's name.", max_length=200)
@@ -41,7 +42,7 @@ def _known_zone(name: str) -> str | None:
 
 
 class Location(Schema):
-    """The known location of a person; in a message, it has only the fields that are known."""
+    """The known location of a person. Unknown fields are null or, in a message, left out."""
 
     # Messages are stored without the fields that are null, and shown as they are stored.
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
@@ -53,8 +54,10 @@ class Location(Schema):
         " which is stored in capitals.",
         examples=["DE"],
     )
-    region: Text | None = Field(None, description="Region or state.", max_length=100)
-    city: Text | None = Field(None, description="The city's name.", max_length=100)
+    region: Text | None = Field(
+        None, description="The region or state; null if unknown.", max_length=100
+    )
+    city: Text | None = Field(None, description="The city's name; null if unknown.", max_length=100)
     timezone: Annotated[Text, Field(max_length=64), AfterValidator(_known_zone)] | None = Field(
         None,
         description="The IANA time zone, in which the platform's messages tell the time; a name"
@@ -102,22 +105,26 @@ class CustomerInfo(Schema):
 
     external_id: OwnId | None = Field(
         None,
-        description="The customer's id in your own system; null if unknown.",
+        description="The customer's id in your own system; null if there is none.",
     )
     name: Text | None = Field(
-        None, description="The customer's name as your team sees it.", max_length=200
+        None,
+        description="The customer's name as your team sees it; null if unknown.",
+        max_length=200,
     )
     email: Text | None = Field(
         None,
-        description="The customer's email address.",
+        description="The customer's email address; null if unknown.",
         max_length=254,
         pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
         examples=["zoe@shop.example"],
     )
-    phone: Text | None = Field(None, description="Phone number, stored as given.", max_length=40)
+    phone: Text | None = Field(
+        None, description="The phone number, stored as given; null if unknown.", max_length=40
+    )
     avatar_url: Text | None = Field(
         None,
-        description="The picture's http(s) URL.",
+        description="The http(s) URL of the customer's picture; null if there is none.",
         max_length=500,
         pattern=r"^https?://[^\s]+$",
         examples=["https://shop.example/zoe.jpg"],
@@ -137,8 +144,10 @@ class CustomerInfo(Schema):
 class ConversationCustomer(CustomerInfo):
     """A conversation's customer."""
 
-    email: Text | None = Field(None, description="The customer's email address.")
-    avatar_url: Text | None = Field(None, description="The picture's http(s) URL.")
+    email: Text | None = Field(None, description="The customer's email address; null if unknown.")
+    avatar_url: Text | None = Field(
+        None, description="The http(s) URL of the customer's picture; null if there is none."
+    )
     provider_user_id: str | None = Field(
         None,
         description="The customer's id at the messaging channel's provider: the `recipient_id` of"
@@ -176,7 +185,7 @@ class CustomerDto(CustomerInfo):
         None,
         max_length=300,
         description="Why the customer is blocked, for your team; the customer never sees it. It is"
-        " removed together with the block.",
+        " removed together with the block. Null if none was given.",
     )
     opt_out: Literal["none", "offers", "all"] | None = read_only(
         "What the customer has opted out of. `none`: nothing. `offers`: offers, in their messaging"
@@ -209,7 +218,8 @@ class CustomerErasure(Schema):
     id: uuid.UUID = Field(description="The erasure's id, a UUIDv7.")
     customer_id: int = Field(description="The customer's id on the platform.")
     status: Literal["queued", "running", "done", "failed"] = Field(
-        description="`failed`: stopped early after erasing a part; request it again."
+        description="`queued`: not begun. `running`: in progress. `done`: everything is erased."
+        " `failed`: stopped early after erasing a part; request the erasure again."
     )
     chats_total: int = Field(
         description="How many conversations the customer had when the erasure was requested."

@@ -102,7 +102,10 @@ class ReplayDto(Schema):
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day of the original replies, in your company's time zone.")
-    status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
+    status: ReplayStatus = Field(
+        description="`queued`: a worker will begin the replay. `running`: in progress. `done`: it"
+        " ended. `failed`: it stopped early; `error` says why."
+    )
     error: str | None = Field(
         description="Why the replay failed; null if it did not. Replies already replayed are kept."
     )
@@ -174,8 +177,10 @@ class ReplayedReplyDto(Schema):
     chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     change: ReplayChange = Field(
-        description="How the reply in the replay compares with the original, as in the filter"
-        " `change` of *Get Replayed Replies*."
+        description="How the reply in the replay compares with the original: `gained` (answered"
+        " only in the replay), `lost` (answered only originally), `changed` (answered both times,"
+        " but from another first source), `answered` (both times, from the same first source) or"
+        " `unanswered` (neither time)."
     )
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")

@@ -81,11 +81,16 @@ class StoredReceipt(BaseModel):
 
 class Passage(Schema):
     """A passage that the search found. If its document was retrained or deleted since, only the
-    passage's id and score remain."""
+    passage's id and score remain, and the other fields are null."""
 
     chunk_id: int = Field(description="The passage's id.")
-    score: float = Field(description="The search's score; comparable only within one receipt.")
-    document_id: int | None = Field(description="The id of the document that contains the passage.")
+    score: float = Field(
+        description="How well the passage fits, as the search ranks it: higher is better;"
+        " comparable only within one receipt."
+    )
+    document_id: int | None = Field(
+        description="The id of the document that contains the passage, for *Get Document By Id*."
+    )
     title: str | None = Field(description="The document's title, or its file name.")
     url: str | None = Field(description="The document's URL; null if it has none.")
     page: int | None = Field(

@@ -51,7 +51,9 @@ class FeedAway(Schema):
 class Typist(Schema):
     """The agent or customer who is typing."""
 
-    type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
+    type: Literal["agent", "customer"] = Field(
+        description="Who is typing: an `agent` or the `customer`."
+    )
     id: str = Field(description="The agent's user id, or the customer's id.")
     name: str = Field(description="The typist's name.")
 
@@ -60,7 +62,9 @@ class FeedTyping(Schema):
     """Somebody started or stopped typing in a conversation."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
-    sender: Typist = Field(description="Who is typing, or has stopped.")
+    sender: Typist = Field(
+        description="Who is typing, or has stopped: the side as `type`, and `id` and `name`."
+    )
     is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
 

@@ -60,7 +60,9 @@ class Tag(Schema):
     )
     source: Literal["agent", "ai", "customer"] | None = Field(
         None,
-        description="Who added the tag to the conversation; null in your list of tags.",
+        description="Who added the tag to the conversation: someone on your team or your server"
+        " (`agent`), `ai`, or the `customer` (only in imported conversations); null in your list of"
+        " tags.",
     )
     confidence: float | None = Field(
         None,
@@ -153,10 +155,14 @@ class ClientTagRequest(Schema):
         description="The tag's name, 1 to 60 characters. Required to create a tag; in an update, a"
         " new name renames the tag.",
     )
-    colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
+    colour: Text | None = Field(
+        None, pattern="^#[0-9a-fA-F]{6}$", description="The tag's colour, `#rrggbb`; null: none."
+    )
     id: int | None = read_only("The tag's id.", path="tag_id")
-    source: str | None = read_only("Null in your list of tags.")
-    confidence: float | None = read_only("Null in your list of tags.")
+    source: str | None = read_only("Only tags of conversations have it; null in your list of tags.")
+    confidence: float | None = read_only(
+        "Only tags of conversations have it; null in your list of tags."
+    )
     count: int | None = read_only("How many conversations have the tag.")
 
 

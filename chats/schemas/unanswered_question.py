@@ -59,14 +59,17 @@ class UnansweredQuestion(Schema):
     id: int = Field(description="The group's id, which never changes.")
     question: str = Field(description="The first question of the group, as the customer asked it.")
     count: int = Field(description="How often the question was asked in the last 30 days.")
-    latest_at: Moment | None = Field(description="When the question was last asked.")
+    latest_at: Moment | None = Field(
+        description="When the question was last asked in the last 30 days; null if unknown."
+    )
     status: GroupStatus = Field(
         description="`open`: there is no answer. `learning`: an answer was written, which is being"
         " trained, or is held back because a golden question failed. `answered`: the bot answered"
         " when it was asked again. A new unanswered question opens the group again."
     )
     document_id: int | None = Field(
-        description="The document with the written answer; null if nobody has written one yet."
+        description="The id of the question-answer source with the written answer, for *Get"
+        " Question Answer By Id*; null if nobody has written one yet."
     )
     asked_again_at: Moment | None = Field(
         description="When the bot was last asked again; null if never."

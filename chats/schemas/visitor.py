@@ -51,7 +51,7 @@ class VisitorCustomer(Schema):
 
 
 class VisitorSender(Schema):
-    """The sender of a message."""
+    """Who wrote a message, without the ids that only your team sees."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
         description="Who wrote the message: the customer, the bot, an agent, or the platform"
@@ -66,10 +66,16 @@ class VisitorMessage(Schema):
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(
-        description="The message's number in the conversation; increases, perhaps with gaps."
+        description="The message's number in the conversation, from 1; later messages have larger"
+        " numbers, but some numbers may be missing."
     )
-    sender: VisitorSender = Field(description="The sender.")
-    content: list[MessageContent] = Field(description="The content, part by part.")
+    sender: VisitorSender = Field(
+        description="Who wrote the message: a `type` (`customer`, `bot`, `agent` or `system`) and"
+        " the `name` as shown."
+    )
+    content: list[MessageContent] = Field(
+        description="The content: one or more parts, such as a text and a file."
+    )
     in_reply_to: uuid.UUID | None = Field(
         description="The id of the message that this one answers; null if it answers none.",
     )
@@ -77,9 +83,16 @@ class VisitorMessage(Schema):
     client_message_id: str | None = Field(
         description="The id that the sender gave the message; null if none."
     )
-    language: str | None = Field(description="Language of the text, BCP 47.")
-    translations: dict[str, str] = Field(description="Translations of the text, by language.")
-    citations: list[Citation] = Field(description="The passages that support a bot's answer.")
+    language: str | None = Field(
+        description="The text's language as a BCP 47 code; null if unknown."
+    )
+    translations: dict[str, str] = Field(
+        description="Translations of the text by language; empty if there are none."
+    )
+    citations: list[Citation] = Field(
+        description="The passages of documents that support a bot's"
+        " answer; empty if there are none."
+    )
     is_seen: bool = Field(
         description="Whether the message was read: the visitor's own by an agent, any other by the"
         " visitor."
@@ -177,17 +190,24 @@ class VisitorConversation(Schema):
     chat_code: str = Field(
         description="A short, unguessable code to use in links or over the phone."
     )
-    bot_id: int = Field(description="The bot that serves the conversation.")
+    bot_id: int = Field(
+        description="The id of the bot that serves the conversation, for *Get Bot By Id*."
+    )
     visitor_token: str = Field(
         description="The visitor's token, valid for 180 days: send it as the header"
         " `Visitor-Token`."
     )
     status: ConversationStatus
-    assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    agent: VisitorAgent | None = Field(
-        description="The agent who has the conversation; null if none does.",
+    assign_type: AssignTypeEnum = Field(
+        description="Who must act next: the `bot`, an `agent`, or nobody yet (`queue`)."
     )
-    customer: VisitorCustomer = Field(description="The visitor's data.")
+    agent: VisitorAgent | None = Field(
+        description="The agent who has the conversation, with `name`, `avatar_url` and `is_typing`;"
+        " null if none does.",
+    )
+    customer: VisitorCustomer = Field(
+        description="The visitor's name, email address and phone number."
+    )
     previous_chat_id: uuid.UUID | None = Field(
         description="The conversation that this one continues; null if none.",
     )

@@ -26,7 +26,14 @@ EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
 
 # For operations that cost credits and need an engine, which may be unavailable.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
-
+# The rest of the description of the operations that let AI add tags.
+HOW_AI_TAGS = """\
+A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
+confidence of at least 0.6 are added, and the model's tokens are charged. Without a language
+model, at most one of the 40 tags is added, for 1 credit: the tag that is clearly most
+similar to the customer's messages, by its name and by the conversations that agents gave it
+to. A conversation has at most 20 tags; further tags are left out. If the customer has not
+written, nothing is added or charged. Added tags trigger the webhook event `tags.updated`."""
 
 TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 

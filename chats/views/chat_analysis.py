@@ -37,7 +37,8 @@ class ChatAnalysisViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> analysis_schemas.SummaryJob:
-        """Get the progress of a run that summarizes conversations."""
+        """Get a run that summarizes conversations, with its `status` and how many conversations are
+        done."""
         return analysis_schemas.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)

@@ -107,12 +107,15 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
         After a 202, or a status `pending`, the reply appears in *Get chat conversation history*,
-        and the webhook event `message.created` reports it. The server-sent events are `message` (as
-        stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
-        `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
-        the turn's `status` says what happens instead. An answer that quotes documents costs 1
-        credit; a language model's tokens are charged, even if it finds no answer. If the credits do
-        not suffice, the bot hands the conversation over to people.
+        and the webhook event `message.created` reports it. With `reply` `stream`, the response is a
+        stream of server-sent events. Each event has JSON as its `data`: the event `message` has the
+        customer's message as stored; `delta`, the next piece of the answer in `text`; `reset`,
+        `{}`: discard the pieces so far; `done`, the same as the response without a stream, with the
+        final text. `done` always comes last: if the bot fails, its `status` says what happens
+        instead. With a public key, messages are `VisitorMessage`s and the turn is a `VisitorTurn`.
+        An answer that quotes documents costs 1 credit; a language model's tokens are charged, even
+        if it finds no answer. If the credits do not suffice, the bot hands the conversation over to
+        people.
 
         A message to an ended conversation reopens it or begins the next one: see `conversation_id`
         of the stored message. Without a `client_message_id`, an `Idempotency-Key` serves as one.
@@ -125,7 +128,12 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get chat conversation history", returns=MessageListResponse)
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """List the messages of a conversation without internal notes, oldest first."""
+        """List the messages of a conversation without internal notes, oldest first.
+
+        To get new messages later, repeat the request for the last page, with its `cursor` if it had
+        one: that page then also has the messages stored since. With a public key, the messages have
+        fewer fields.
+        """
         return messages.history_page(self.caller, chat_id, query)
 
     @visitor_operation("Report Messages As Delivered", status=204, also={409: Error})
@@ -220,8 +228,14 @@ class ClientChatViewSet(ChatsViewSet):
         later.
 
         After a 202, or a status `pending`, the reply appears in *Get chat conversation history*.
-        Streams, costs and ended conversations are as in *Send message in existing chat
-        conversation*. 422 for a file whose type is not in the description of `files`.
+        With `reply` `stream`, the response is a stream of server-sent events. Each event has JSON
+        as its `data`: the event `message` has the customer's message as stored; `delta`, the next
+        piece of the answer in `text`; `reset`, `{}`: discard the pieces so far; `done`, which comes
+        last, the same as the response without a stream. An answer that quotes documents costs 1
+        credit; a language model's tokens are charged, even if it finds no answer. If the credits do
+        not suffice, the bot hands the conversation over to people. A message to an ended
+        conversation reopens it or begins the next one: see `conversation_id` of the stored message.
+        422 for a file whose type is not in the description of `files`.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,
@@ -261,10 +275,12 @@ class ClientChatViewSet(ChatsViewSet):
         `reply: none`; if the message already has a reply, the response is that reply.
 
         The response waits for the reply: 200 with the reply, or 202 `pending` after a minute
-        without a reply; with the header `Accept: text/event-stream` it is a stream, as in *Send
-        message in existing chat conversation*. The bot does not answer while an agent has the
-        conversation or it is snoozed (200 with `not_expected`), nor while it waits for an agent
-        (200 with `handed_off`, even if `answer_while_waiting` is true).
+        without a reply; with the header `Accept: text/event-stream` it is a stream of server-sent
+        events. Each event has JSON as its `data`: the event `message` has the customer's message;
+        `delta`, the next piece of the answer in `text`; `reset`, `{}`: discard the pieces so far;
+        `done`, which comes last, the same as the response without a stream. The bot does not answer
+        while an agent has the conversation or it is snoozed (200 with `not_expected`), nor while it
+        waits for an agent (200 with `handed_off`, even if `answer_while_waiting` is true).
 
         An answer that quotes documents costs 1 credit; a language model's tokens are charged, even
         if it finds no answer. If the credits do not suffice, the bot hands the conversation over to
@@ -294,7 +310,11 @@ class ClientChatViewSet(ChatsViewSet):
     )  # fmt: skip
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """Get a conversation with its customer and its messages, oldest first, without internal
-        notes."""
+        notes.
+
+        To get new messages later, repeat the request for the last page, with its `cursor` if it had
+        one: that page then also has the messages stored since.
+        """
         chat = self._chat(chat_id)
         items = row_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
@@ -303,7 +323,12 @@ class ClientChatViewSet(ChatsViewSet):
     @visitor_operation("Get messages by chat conversation code", returns=MessageListResponse)
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """List the messages of the conversation with this `chat_code`, oldest first, without
-        internal notes."""
+        internal notes.
+
+        To get new messages later, repeat the request for the last page, with its `cursor` if it had
+        one: that page then also has the messages stored since. With a public key, the messages have
+        fewer fields.
+        """
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 

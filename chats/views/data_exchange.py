@@ -17,7 +17,7 @@ from chats.schemas import tags as tag_schemas
 from chats.services.data_exchange import exporting, messaging_api
 from chats.services.desk import inbox
 from chats.services.insight import chat_analysis
-from chats.views.base import PAID, ChatsViewSet
+from chats.views.base import HOW_AI_TAGS, PAID, ChatsViewSet
 from identity.auth import SECRET_KEY, TenantViewSet
 
 
@@ -67,7 +67,8 @@ class MigrationViewSet(TenantViewSet):
 class ClientDocumentsViewSet(TenantViewSet):
     @operation("AI / client", "Delete All Documents", access=SECRET_KEY, also={404: Error})
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
-        """Delete all documents of the key's bot: files, crawled pages, texts and answers.
+        """Delete all documents of the key's bot, or of the bot `bot_id` if the key serves all bots:
+        files, crawled pages, texts and answers.
 
         The URLs of websites stay, and the websites are crawled again at their next time.
         """
@@ -114,7 +115,11 @@ class MessagingViewSet(ChatsViewSet):
         returns=messaging_schemas.MessagingMessagesResponse,
     )
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """List the messages of a conversation, including internal notes, oldest first."""
+        """List the messages of a conversation, including internal notes, oldest first.
+
+        To get new messages later, repeat the request for the last page, with its `cursor` if it had
+        one: that page then also has the messages stored since.
+        """
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", schema=exchange_schemas.MessageEntity.from_row)
 
@@ -122,8 +127,10 @@ class MessagingViewSet(ChatsViewSet):
     def create(
         self, body: messaging_schemas.ConversationRequest
     ) -> messaging_schemas.ConversationResponse:
-        """Open a conversation with the key's bot; agents and webhooks treat it like any other.
+        """Open a conversation with the key's bot; agents and webhooks treat it like any other. A
+        customer may have several open ones.
 
+        A key that serves all bots gets a 422 if your company has several: use a key for one bot.
         403 `customer_blocked` if your team has blocked the requester. 409 `agent_gone` if
         `responsible` is an agent who has not accepted the invitation yet.
         """
@@ -151,7 +158,7 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Get Conversation", access=SECRET_KEY)
     def retrieve(self, conversation_id: uuid.UUID) -> messaging_schemas.ConversationResponse:
-        """Get a conversation from any channel."""
+        """Get a conversation from any channel, with its customer and its agent."""
         return messaging_schemas.ConversationResponse.from_row(self._chat(conversation_id))
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
@@ -183,18 +190,13 @@ class MessagingViewSet(ChatsViewSet):
             chat_analysis.summarize(self._chat(conversation_id))
         )
 
-    @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
+    @operation(
+        "messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True,
+        more=HOW_AI_TAGS,
+    )  # fmt: skip
     def make_ai_tags(self, conversation_id: uuid.UUID) -> tag_schemas.Tags:
         """Let AI add the tags that it is confident of. The response lists the tags that AI has
-        added to the conversation, now or earlier, and none that people added.
-
-        A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
-        confidence of at least 0.6 are added, and the model's tokens are charged. Without a language
-        model, at most one of the 40 tags is added, for 1 credit: the tag that is clearly most
-        similar to the customer's messages, by its name and by the conversations that agents gave it
-        to. A conversation has at most 20 tags; further tags are left out. If the customer has not
-        written, nothing is added or charged. Added tags trigger the webhook event `tags.updated`.
-        """
+        added to the conversation, now or earlier, and none that people added."""
         return tag_schemas.Tags.from_rows(messaging_api.make_ai_tags(self._chat(conversation_id)))
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)

@@ -168,7 +168,11 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
-        """List a conversation's messages with its internal notes, oldest first by default."""
+        """List a conversation's messages with its internal notes, oldest first by default.
+
+        To get new messages later, oldest first: repeat the request for the last page, with its
+        `cursor` if it had one: that page then also has the messages stored since.
+        """
         by = "-seq" if query.sort == "newest" else "seq"
         return row_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
@@ -188,8 +192,9 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
     def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
-        """Explain how a bot's message came about: the passages found, with scores; the threshold,
-        the instructions, the language model and the credits.
+        """Get the receipt of a bot's message, which explains how the message came about: the
+        passages found, with scores; the threshold, the instructions, the language model and the
+        credits.
 
         404 for messages of customers and agents, which have no receipt.
         """
@@ -269,7 +274,8 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Set Chat Priority", access=BEARER, also={409: Error})
     def prioritize(self, chat_id: uuid.UUID, body: desk_schemas.ChatPriorityDto) -> Conversation:
-        """Set how urgent a conversation is; 409 `chat_ended` if it has ended."""
+        """Set how urgent a conversation is for your team: its `priority`. Triggers the webhook
+        event `conversation.prioritized`. 409 `chat_ended` if it has ended."""
         chat = self._chat(chat_id)
         return Conversation.from_row(
             agent_actions.prioritize(chat, priority=body.priority, by=self.user)
@@ -439,7 +445,7 @@ class CustomerViewSet(TenantViewSet):
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
-        """Get the progress of a customer's erasure."""
+        """Get a customer's erasure, with its `status` and how many conversations are erased."""
         return CustomerErasure.copy_from(erasing.get(self.client, erasure_id))
 
 
@@ -462,9 +468,10 @@ class PreviewViewSet(ChatsViewSet):
         `messages` is the whole dialogue, and required. Nothing is sent to a customer, and nobody is
         notified. The response is a 200 with the reply or, if it is not ready within a minute, a 202
         whose `status` is `pending`; then the reply appears later in `GET
-        /ai/chat/{chat_id}/history`. With `stream`, the server-sent events are `message` (your last
-        message as stored), `delta` (the next piece of the reply), `reset` (discard the pieces so
-        far) and, last, `done` (the same as the response without `stream`).
+        /ai/chat/{chat_id}/history`. With `stream`, the response is a stream of server-sent events.
+        Each event has JSON as its `data`: the event `message` has your last message as stored;
+        `delta`, the next piece of the reply in `text`; `reset`, `{}`: discard the pieces so far;
+        `done`, which comes last, the same as the response without `stream`.
 
         402 `insufficient_credits` if the credits do not cover a reply; if they run out while the
         bot replies, the response is a 200 whose `status` is `handed_off`. 409 `preview_off` if the
@@ -504,10 +511,11 @@ class PreviewViewSet(ChatsViewSet):
         `status` is `not_expected` while an agent has the conversation or it is snoozed, and
         `handed_off` while it waits for an agent or if the credits run out while the bot replies. If
         the reply is not ready within a minute, it is a 202 whose `status` is `pending`; then the
-        reply appears later in `GET /ai/chat/{chat_id}/history`. With `stream`, the server-sent
-        events are `message` (the message that the bot replies to), `delta` (the next piece of the
-        reply), `reset` (discard the pieces so far) and, last, `done` (the same as the response
-        without `stream`).
+        reply appears later in `GET /ai/chat/{chat_id}/history`. With `stream`, the response is a
+        stream of server-sent events. Each event has JSON as its `data`: the event `message` has the
+        message that the bot replies to; `delta`, the next piece of the reply in `text`; `reset`,
+        `{}`: discard the pieces so far; `done`, which comes last, the same as the response without
+        `stream`.
 
         402 `insufficient_credits` if the credits do not cover a reply. 409 `not_a_preview` for
         `messages` in a customer's conversation, `nothing_to_answer` if the customer has not
@@ -544,7 +552,7 @@ class NotificationViewSet(TenantViewSet):
 
     @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER_ANY_ROLE)
     def read(self, notification_id: uuid.UUID) -> desk_schemas.AssignNotification:
-        """Mark one of your notifications as read."""
+        """Mark one of your notifications as read; the response is the notification."""
         return desk_schemas.AssignNotification.from_row(
             team_notifications.mark_read(self.user, notification_id)
         )

@@ -48,14 +48,15 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Get Replays", access=BEARER, returns=replay_schemas.ReplaysResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """List the bot's replays, newest first."""
+        """List the bot's replays, newest first. In a replay, the bot answers the customers'
+        questions of one day again, to compare its answers then and now."""
         rows = replays.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", schema=replay_schemas.ReplayDto.from_row)
 
     @operation("AI / train", "Get Replay", access=BEARER)
     def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_schemas.ReplayDto:
-        """Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has
-        the replies."""
+        """Get a replay, in which the bot answers the customers' questions of one day again, with
+        its progress and the counts of its answers; *Get Replayed Replies* has the replies."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         return replay_schemas.ReplayDto.from_row(replay)
 
@@ -65,7 +66,8 @@ class ReplayViewSet(ChatsViewSet):
     def replies(
         self, bot_id: int, replay_id: uuid.UUID, query: replay_schemas.ReplayedQuery
     ) -> dict[str, Any]:
-        """List the replies of a replay, each with its conversation and the original reply."""
+        """List the replies of a replay, in which the bot answered the customers' questions of one
+        day again: each with its conversation, the original reply and the new one."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         rows = replays.replies_of(replay, change=query.change)
         return page(rows, query, by="id", schema=replay_schemas.ReplayedReplyDto.from_row)

@@ -7,7 +7,7 @@ from chatplatform.api.operation import operation
 from chats.schemas import tags as tag_schemas
 from chats.services.core import tags
 from chats.services.insight import chat_analysis
-from chats.views.base import PAID, ChatsViewSet
+from chats.views.base import HOW_AI_TAGS, PAID, ChatsViewSet
 from identity.auth import ADMIN, BEARER
 
 
@@ -69,17 +69,12 @@ class TagViewSet(ChatsViewSet):
         """
         return tag_schemas.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
-    @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
+    @operation(
+        "AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True,
+        more=HOW_AI_TAGS,
+    )  # fmt: skip
     def auto_tag(self, chat_id: uuid.UUID) -> tag_schemas.Tags:
-        """Let AI add the tags that it is confident of; returns all tags of the conversation.
-
-        A language model chooses from your 40 most used tags and up to 3 new ones; tags with a
-        confidence of at least 0.6 are added, and the model's tokens are charged. Without a language
-        model, at most one of the 40 tags is added, for 1 credit: the tag that is clearly most
-        similar to the customer's messages, by its name and by the conversations that agents gave it
-        to. A conversation has at most 20 tags; further tags are left out. If the customer has not
-        written, nothing is added or charged. Added tags trigger the webhook event `tags.updated`.
-        """
+        """Let AI add the tags that it is confident of; returns all tags of the conversation."""
         return tag_schemas.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)

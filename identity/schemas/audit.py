@@ -18,8 +18,18 @@ class AuditFilter(Schema):
     subject: Text | None = Field(
         None, max_length=100, description="Only actions on this object, such as `user:12`."
     )
-    user_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only actions of this person.")
-    api_key_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only actions with this key.")
+    user_id: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="Only actions of the person with this id, from *Get My Company Users*.",
+    )
+    api_key_id: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="Only actions with the API key with this id, from *List Api Keys*.",
+    )
     created_from: Moment | None = Field(None, description="Only from this time on.")
     created_to: Moment | None = Field(None, description="Only before this time.")
 
@@ -47,8 +57,13 @@ class AuditEvent(Schema):
         " values, or only the names of the fields (`fields`) if the values are secret or a"
         " customer's data; numbers of rows."
     )
-    user_id: int | None = Field(description="The person who acted; null if no person did.")
-    api_key_id: int | None = Field(description="The API key that was used; null if none was.")
+    user_id: int | None = Field(
+        description="The id of the person who acted, as in *Get My Company Users*; null if no"
+        " person did."
+    )
+    api_key_id: int | None = Field(
+        description="The id of the API key that was used, as in *List Api Keys*; null if none was."
+    )
     address: str = Field(
         description="The caller's IP address; empty for the platform itself and for public keys."
     )

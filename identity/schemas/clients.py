@@ -32,11 +32,12 @@ class SubscriptionDto(Schema):
     credits_included: int = Field(description="Credits that the plan grants in each period.")
     credits_left: int = Field(
         description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
-        " used and credits reserved by running AI calls. The plan `unlimited` has no such limit."
+        " used and credits reserved by running AI calls. On the plan `unlimited`, this is what is"
+        " left of earlier grants and top-ups: it falls to 0 and stays there, and calls go on."
     )
     credits_used: int = Field(
-        description="Credits used in this period, including reservations of running AI calls;"
-        " 0 or more."
+        description="Credits used in this period, including those reserved by running AI calls; 0"
+        " or more."
     )
     period_start: Moment = Field(description="When the period began.")
     period_end: Moment | None = Field(description="When the period ends; null if it has no end.")
@@ -52,7 +53,7 @@ Reference = Annotated[Name, Field(examples=["INV-2031"])]
 class TopUpAmount(Schema):
     """An order for credits."""
 
-    amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
+    amount: Amount = Field(description="How many credits to buy, 1..1,000,000.")
     reference: Reference = Field(
         description="Your reference for the purchase, such as an invoice number; 1..200 characters."
         " Repeating it returns the existing order."
@@ -63,7 +64,7 @@ class CreditOrder(Schema):
     """An order for credits, which can be used once the order is paid."""
 
     id: uuid.UUID = Field(description="The order's id.")
-    amount: int = Field(description="Credits that were ordered.")
+    amount: int = Field(description="How many credits were ordered.")
     reference: str = Field(description="Your reference for the purchase.")
     status: Literal["pending", "paid", "refused"] = Field(
         description="`pending`: not paid yet; `paid`: the credits were added; `refused`: the order"
@@ -264,8 +265,8 @@ class ApiKeyRequest(Schema):
     )
     bot_id: int | None = Field(
         None,
-        description="The bot that the key is for. Required for `public`; a `secret` key without"
-        " one works for every bot.",
+        description="The id of the bot that the key is for, from *Get All Bot*. Required for"
+        " `public`; a `secret` key without one works for every bot.",
         ge=1,
         le=MAX_ID,
         examples=[None],
@@ -292,7 +293,7 @@ class ApiKeyDto(Schema):
         json_schema_extra=without_default,
     )
     scope: ScopeName | None = read_only("`secret`: for a server. `public`: for a website.")
-    bot_id: int | None = read_only("The bot that the key is for; null: every bot.")
+    bot_id: int | None = read_only("The id of the bot that the key is for; null: every bot.")
     prefix: str | None = read_only("The key's first 12 characters, which identify it.")
     created_at: Moment | None = read_only("When the key was created.")
     last_used_at: Moment | None = read_only(
@@ -321,9 +322,10 @@ class SocialnetAccessToken(Schema):
     are connected too. It is stored encrypted and never returned."""
 
     access_token: Text = Field(
-        description="The user access token that socialnet's login issued to the platform's app"
-        " (also for photoapp and chatapp): 1..4,000 visible ASCII characters. It is not checked"
-        " until it is used. *Store User Token* names the permissions that it needs.",
+        description="The user access token that a person got by socialnet's login with the"
+        " platform's app (also for photoapp and chatapp): 1..4,000 visible ASCII characters. It is"
+        " not checked until it is used. *Store User Token* says where it comes from, and names the"
+        " permissions that it needs.",
         min_length=1,
         max_length=4000,
         pattern=r"^[\x21-\x7e]+$",

@@ -99,7 +99,8 @@ class Holiday(Schema):
     hours: Annotated[list[DayHours], AfterValidator(_sorted_day)] = Field(
         default_factory=list,
         max_length=10,
-        description="Opening hours on that day instead of the weekday's; empty: closed all day.",
+        description="Opening hours on that day instead of the weekday's, each with `opens` and"
+        " `closes` as HH:MM; empty: closed all day.",
     )
 
 
@@ -156,10 +157,10 @@ class ClientConfigDto(Schema):
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
         " sent once while you are closed; at most 2,000 characters each. `{opens}` is replaced with"
-        " the time when you next open, such as `Monday, 09:00`, in the customer's time zone; if it"
-        " is unknown or has another time, yours is named: `Monday, 15:00 (09:00 Europe/Berlin)`."
-        " Languages without an entry get the"
-        " platform's text; if no language has an entry, that text is sent only at a handover.",
+        " the time when you next open, such as `Monday, 09:00`, in the customer's time zone or, if"
+        " it is unknown, in yours; if theirs has another time, yours is added: `Monday, 15:00"
+        " (09:00 Central European Time)`. Languages without an entry get the platform's text; if no"
+        " language has an entry, that text is sent only at a handover.",
         examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -345,7 +346,8 @@ class ClientConfigDto(Schema):
         None,
         ge=1,
         le=2**31 - 1,
-        description="The version of the settings, which increases with every change.",
+        description="The version of the settings, which increases with every change. Never null in"
+        " a response.",
         examples=[None],
     )
 

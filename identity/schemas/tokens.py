@@ -55,8 +55,8 @@ class Body_login_for_access_token2_identity_token2_post(Schema):  # noqa: N801 -
     )
     refresh_token: Text | None = Field(
         None,
-        description="The token from the previous response; required if `grant_type` is"
-        " `refresh_token`.",
+        description="The `refresh_token` of the previous response, valid once and for 14 days;"
+        " required if `grant_type` is `refresh_token`.",
         max_length=200,
     )
     scope: Text | None = Field(
@@ -86,9 +86,12 @@ class TokenResponse(Schema):
         description="Send it as `Authorization: Bearer …`.", examples=["eyJhbGciOiJIUzI1NiJ9.e30.x"]
     )
     token_type: Literal["bearer"] = Field(description="Always `bearer`.")
-    expires_in: int = Field(description="Seconds until the access token expires.")
+    expires_in: int = Field(
+        description="Seconds until the access token expires, such as 1800 (half an hour)."
+    )
     refresh_token: str = Field(
-        description="Can be exchanged once for the next pair; a second use ends the whole sign-in.",
+        description="Can be exchanged once, within 14 days, for the next pair (*Login For Access"
+        " Token2*); a second use ends the whole sign-in.",
         examples=["7Zq0h3J8"],
     )
     scope: str = Field(

@@ -16,7 +16,7 @@ RoleName = Literal["owner", "admin", "agent", "viewer"]
 class UserDto(Schema):
     """A person of your company."""
 
-    id: int | None = read_only("The user's id.")
+    id: int | None = read_only("The person's id, for `user_id` in paths and requests.")
     client_id: int | None = read_only("The id of the person's company.")
     email: Email = Field(
         description="The sign-in name; unique on the platform, stored in lower case, at most 254"

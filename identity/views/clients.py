@@ -78,14 +78,16 @@ class ClientViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_schemas.ClientDto:
-        """Get your company, with its plan and credits."""
+        """Get your company, with its id for paths with `client_id`, its plan and its credits."""
         return client_schemas.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
     def store_socialnet_token(self, body: client_schemas.SocialnetAccessToken) -> None:
-        """Store a person's socialnet access token for your company, replacing any earlier one.
+        """Store a person's socialnet access token for your company, replacing any earlier one: the
+        same as *Store User Token* on socialnet, whose description says when you need it and which
+        permissions the token must have.
 
-        *Client Messenger List Pages* and *Client Messenger Connect Page* use it. It is stored
+        *Client Messenger List Pages* and *Client Messenger Connect Page* then use it. It is stored
         encrypted, never returned, and not checked until it is used.
         """
         clients.store_channel_access_token(
@@ -128,7 +130,7 @@ class SubscriptionViewSet(TenantViewSet):
 
     @operation("identity", "Get Credit Order", access=ADMIN)
     def order(self, order_id: uuid.UUID) -> client_schemas.CreditOrder:
-        """Get one order for credits, with its status."""
+        """Get one order for credits, with its status: `pending`, `paid` or `refused`."""
         return client_schemas.CreditOrder.copy_from(credit_orders.get(self.client, order_id))
 
     @operation(

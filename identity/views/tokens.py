@@ -26,7 +26,7 @@ class TokenViewSet(TenantViewSet):
     )
     def create(self, body: LoginBody) -> HttpResponse:
         """Sign in with email address and password, or exchange a refresh token. The response has an
-        access token and a new refresh token.
+        access token, valid for half an hour, and a new refresh token, valid for 14 days.
 
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is

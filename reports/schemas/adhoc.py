@@ -191,7 +191,9 @@ class ExportAdhocReportParam(AdhocQuestion):
         date_from="2026-11-01", date_to="2026-11-30", format="csv", columns=["chat_id", "rating"]
     )
 
-    format: Literal["csv", "xlsx"] = Field("csv", description="The format of the file.")
+    format: Literal["csv", "xlsx"] = Field(
+        "csv", description="The format of the file: `csv` (text) or `xlsx` (a spreadsheet)."
+    )
     columns: list[_Word] = Field(
         default_factory=list,
         max_length=60,
@@ -258,11 +260,13 @@ class ReportColumn(Schema):
     name: str = Field(description="The column's name in the rows.")
     label: str = Field(description="The column's heading in English.")
     type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
-        description="The type of the column's values: `date` such as `2026-11-21`, `moment` a time,"
-        " `texts` a list."
+        description="The type of the column's values: `text`, `number`, `boolean`, `date` (such as"
+        " `2026-11-21`), `moment` (a time) or `texts` (a list of texts)."
     )
     unit: Literal["seconds", "credits", "stars"] | None = Field(
-        None, description="The unit of the column's numbers; null for plain numbers."
+        None,
+        description="The unit of the column's numbers (`seconds`, `credits` or `stars`); null for"
+        " plain numbers and other types.",
     )
 
 

@@ -8,9 +8,9 @@ from chatplatform.api.schemas import Schema
 class Times(Schema):
     """Statistics of a duration, in seconds; null if no conversation has this duration."""
 
-    p50: float | None = Field(description="The median, or null.")
-    p90: float | None = Field(description="The 90th percentile, or null.")
-    mean: float | None = Field(description="The mean, or null.")
+    p50: float | None = Field(description="The median in seconds, or null.")
+    p90: float | None = Field(description="The 90th percentile in seconds, or null.")
+    mean: float | None = Field(description="The mean in seconds, or null.")
 
 
 class Sentiments(Schema):

@@ -35,11 +35,10 @@ class Warning(Schema):
         " `channel_broken`: a channel does not work. `channel_notices`: a provider reported a"
         " problem with a channel. `channel_token_expiring`: a channel must be connected again soon."
         " `webhook_failing`: a webhook endpoint is failing or off. `training_failed`: documents"
-        " could not be read. `documents_held`: documents are not published because golden"
-        " questions failed. `functions_without_model`: functions are never called, because their"
-        " bot has no model. `model_errors`: the model has failed since yesterday."
-        " `credits_used_up`, `credits_low`, `credits_end_soon`: credits are used up, low, or will"
-        " not last."
+        " could not be read. `documents_held`: documents are not published because golden questions"
+        " failed. `functions_without_model`: functions are never called, because their bot has no"
+        " model. `model_errors`: the model has failed since yesterday. `credits_used_up`,"
+        " `credits_low`, `credits_end_soon`: credits are used up, low, or will not last."
     )
     severity: Literal["critical", "warning"] = Field(
         description="`critical`: customers already get late answers or none; `warning`: they may"
@@ -84,7 +83,10 @@ class MuteWarningDto(Schema):
 
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
 
-    code: WarningCode = Field(description="The kind of warning.")
+    code: WarningCode = Field(
+        description="The kind of warning: the `code` of a warning of *Getwarningdashboardrouter*,"
+        " which explains each."
+    )
     until: Moment | None = Field(
         description="Mute the warning until this time, at most 30 days ahead; null unmutes it.",
     )

@@ -230,10 +230,6 @@ def _channel_text(name: str, error: str, status: str) -> str:
     return _problem(problem, name, error)
 
 
-def _turned_off() -> str:
-    return gettext("turned off")
-
-
 def _problem(problem: str, name: str, error: str) -> str:
     return f"{name}: {problem}{f'. {stored_text(error)}' if error else ''}"
 
@@ -313,7 +309,9 @@ KINDS = {
         gettext_noop("Webhooks that are failing or were turned off"),
         endpoints.failing,
         ("url", "pk", "is_active"),
-        lambda url, pk, is_active: str(url) if is_active else f"{url}: {_turned_off()}",
+        lambda url, pk, is_active: (
+            url if is_active else _problem(gettext("turned off"), url, "")
+        ),
         lambda url, pk, is_active: _endpoint(pk),
         at="failing_since",
     ),

@@ -13,6 +13,7 @@ from bots.pages import settings_company
 from bots.pages.bot import settings as bot_pages
 from chatplatform.forms import SettingsForm
 from chats.pages import automated_messages
+from identity.pages.audit_labels import OTHER_WORDS
 from identity.pages.settings import business_hours, conversations, notifications, plan, privacy
 
 
@@ -41,8 +42,8 @@ _LOOK, _BEHAVIOUR = "admin:bots_bot_look", "admin:bots_bot_behaviour"
 # Words that are in no label of a card or, if no card is named, of a page.
 _OTHER_WORDS = {
     (_LOOK, "appearance"): gettext_lazy("logo, picture, avatar, design"),
-    (_LOOK, "welcome"): gettext_lazy("greeting, hello, first message"),
-    ("admin:settings_hours", "hours"): gettext_lazy("opening hours, working hours, closed"),
+    (_LOOK, "welcome"): OTHER_WORDS["welcome_message"],
+    ("admin:settings_hours", "hours"): OTHER_WORDS["business_hours"],
     ("admin:settings_handover", "handover"): gettext_lazy("translation, agents, escalation"),
     ("admin:settings_plan", ""): gettext_lazy(
         "credits, invoice, billing, payment, price, subscription"

@@ -61,8 +61,8 @@ class WebhookConfigRequest(Schema):
     url: Annotated[
         Text,
         InRequest(
-            "Required to create an endpoint. 422 if the host does not exist; the example's does"
-            " not, so replace it.",
+            "Required to create an endpoint. 422 if the host does not exist: the host in this"
+            " document's example does not.",
             is_required_to_create=True,
         ),
     ] = Field(
@@ -77,7 +77,8 @@ class WebhookConfigRequest(Schema):
     )
     event_types: list[EventType] = Field(
         default_factory=list,
-        description="The types of events to send. Empty means every type, including future ones.",
+        description="The types of events to send; the `webhooks` of the OpenAPI document describe"
+        " each. Empty means every type, including future ones.",
         max_length=50,
         examples=[["message.created", "conversation.ended"]],
     )
@@ -162,7 +163,7 @@ class WebhookAttempt(Schema):
 class WebhookDelivery(Schema):
     """The delivery of one event to one endpoint, with the result of the latest attempt."""
 
-    id: int = Field(description="The delivery's number.")
+    id: int = Field(description="The delivery's id.")
     config_id: uuid.UUID = Field(description="The endpoint's id.")
     event_id: str = Field(
         description="The event's id, `evt_…`, which is the `webhook-id` of every attempt.",
@@ -278,12 +279,21 @@ class EventsQuery(Page):
         description="`desc`: newest first. `asc`: a feed in which new events always come after all"
         " that you have read, so that reading on from a cursor skips nothing.",
     )
-    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
-    conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
+    type: EventType | None = Field(
+        None,
+        description="Only events of this type; the `webhooks` of the OpenAPI document describe"
+        " each.",
+        max_length=60,
+    )
+    conversation_id: uuid.UUID | None = Field(
+        None, description="Only events of the conversation with this id."
+    )
     created_from: Moment | None = Field(None, description="Only events at this time or later.")
     created_to: Moment | None = Field(None, description="Only events before this time.")
     state: DeliveryStatus | None = Field(
-        None, description="Only events with a delivery in this state."
+        None,
+        description="Only events with a delivery in this state: `pending` (no attempt has ended"
+        " yet), `succeeded`, `failed` (another attempt follows) or `gave_up` (none follows).",
     )
     config_id: uuid.UUID | None = Field(
         None, description="Only events with a delivery to this endpoint."
@@ -332,7 +342,10 @@ class Replay(Schema):
     config_id: uuid.UUID = Field(description="The endpoint's id.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
-    state: ReplayState = Field(description="Which events are sent, as in the request.")
+    state: ReplayState = Field(
+        description="Which events are sent, as in the request: `gave_up`, `missing`, `undelivered`"
+        " or `all`."
+    )
     type: str | None = Field(
         description="The type of the events; null for every type that the endpoint subscribes to.",
     )

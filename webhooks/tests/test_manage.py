@@ -276,6 +276,7 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     DeliveryAttempt.objects.create(
         client=client_a, delivery=row, number=10, error="bad_status", http_status=500
     )
+    WebhookConfig.objects.update(failing_since=yesterday, consecutive_failures=1)
     enter_site(screen, ann.user)
     screen.goto(reverse("admin:webhooks_webhookconfig_changelist"))
     screen.get_by_role("link", name=endpoint.url).click()
@@ -286,8 +287,13 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     assert WebhookConfig.objects.get().event_types == ["message.created"]
     screen.locator(f'[data-delivery="{row.pk}"]').get_by_role("button", name="Try again").click()
     screen.locator("[data-outcome=pending]").wait_for()
+    screen.locator("#state[data-state=failing]").wait_for()
     Delivery.objects.update(state="succeeded", due_at=None)
+    WebhookConfig.objects.update(failing_since=None, consecutive_failures=0)
     screen.locator("[data-outcome=succeeded]").wait_for()
+    # The endpoint's state follows without a reload.
+    screen.locator("#state[data-state=on]").wait_for()
+    assert violations(screen) == []
 
 
 def test_a_day_inside_a_sentence_begins_in_lower_case(site, path):

@@ -34,7 +34,8 @@ class ConfigViewSet(TenantViewSet):
         waits=True, is_atomic=True, gives_credentials=True,
     )  # fmt: skip
     def create(self, body: webhook_schemas.WebhookConfigRequest) -> webhook_schemas.WebhookConfig:
-        """Create a webhook endpoint. Only this response contains its signing secret.
+        """Create a webhook endpoint, to which events are sent from now on. Only this response
+        contains its signing secret.
 
         409 `too_many_endpoints` if you already have ten.
         """

@@ -27,14 +27,14 @@ class Client(Core):
     def get_client_info(
         self
     ) -> types.ClientDto:
-        """Get your company, with its plan and credits."""
+        """Get your company, with its id for paths with `client_id`, its plan and its credits."""
         result: types.ClientDto = self.call("GET", "/identity/client", {}, {})
         return result
 
     def add_socialnet_access_token(
         self, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> None:
-        """Store a person's socialnet access token for your company, replacing any earlier one."""
+        """Store a person's socialnet access token for your company, replacing any earlier one: the same as *Store User Token* on socialnet, whose description says when you need it and which permissions the token must have."""
         result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -202,7 +202,7 @@ class Client(Core):
     def get_credit_order(
         self, order_id: int | str
     ) -> types.CreditOrder:
-        """Get one order for credits, with its status."""
+        """Get one order for credits, with its status: `pending`, `paid` or `refused`."""
         result: types.CreditOrder = self.call("GET", "/identity/subscription/orders/{order_id}", {"order_id": order_id}, {})
         return result
 
@@ -293,7 +293,7 @@ class Client(Core):
     def create_webhook_config(
         self, body: types.WebhookConfigRequest, *, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
-        """Create a webhook endpoint."""
+        """Create a webhook endpoint, to which events are sent from now on."""
         result: types.WebhookConfig = self.call("POST", "/webhook/config", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -552,7 +552,7 @@ class Client(Core):
     def get_golden_questions(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.GoldenQuestionsResponse:
-        """List the bot's golden questions, which it must answer correctly, newest first."""
+        """List the bot's golden questions, which test its answers: each with what a right answer contains or cites."""
         result: types.GoldenQuestionsResponse = self.call("GET", "/ai/{bot_id}/golden-questions", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -671,14 +671,14 @@ class Client(Core):
     def get_welcome_messages(
         self, bot_id: int | str
     ) -> types.WelcomeMessages:
-        """Get the bot's welcome messages, by language."""
+        """Get the bot's welcome messages, with which conversations begin, by language."""
         result: types.WelcomeMessages = self.call("GET", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {})
         return result
 
     def update_welcome_messages(
         self, bot_id: int | str, body: types.WelcomeMessagesInput
     ) -> types.WelcomeMessages:
-        """Replace the bot's welcome messages, by language."""
+        """Replace the bot's welcome messages, with which conversations begin, by language: a language that is left out has none afterwards."""
         result: types.WelcomeMessages = self.call("PUT", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -727,7 +727,7 @@ class Client(Core):
     def list_bots(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.BotsResponse:
-        """List your bots, oldest first."""
+        """List your bots with their settings, including disabled ones, oldest first."""
         result: types.BotsResponse = self.call("GET", "/ai/bot", {}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -748,14 +748,14 @@ class Client(Core):
     def get_bot(
         self, bot_id: int | str
     ) -> types.BotDto:
-        """Get one of your bots."""
+        """Get one of your bots, with all of its settings."""
         result: types.BotDto = self.call("GET", "/ai/bot/{bot_id}", {"bot_id": bot_id}, {})
         return result
 
     def update_bot(
         self, bot_id: int | str, body: types.BotInput
     ) -> types.BotDto:
-        """Change a bot; fields left out keep their value."""
+        """Change a bot's settings; fields left out keep their value."""
         result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/update-bot", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -811,7 +811,7 @@ class Client(Core):
     def get_function_calling_config(
         self, bot_id: int | str
     ) -> types.FunctionCallingConfigDTO:
-        """Get the functions that the bot may call; of their secret headers, only the names are returned."""
+        """Get the functions that the bot may call: HTTP requests to your systems."""
         result: types.FunctionCallingConfigDTO = self.call("GET", "/function-calling/{bot_id}", {"bot_id": bot_id}, {})
         return result
 
@@ -832,7 +832,7 @@ class Client(Core):
     def connect_mcp_server(
         self, bot_id: int | str, body: types.McpServerRequest, *, idempotency_key: str | None = None
     ) -> types.McpServerDto:
-        """Connect an MCP server to the bot and list the server's tools; the bot may call only the tools in `allowed`."""
+        """Connect an MCP server (Model Context Protocol), whose tools the bot can call, and list its tools; the bot may call only the tools in `allowed`."""
         result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -895,14 +895,14 @@ class Client(Core):
     def get_replay(
         self, bot_id: int | str, replay_id: int | str
     ) -> types.ReplayDto:
-        """Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has the replies."""
+        """Get a replay, in which the bot answers the customers' questions of one day again, with its progress and the counts of its answers; *Get Replayed Replies* has the replies."""
         result: types.ReplayDto = self.call("GET", "/ai/{bot_id}/replays/{replay_id}", {"bot_id": bot_id, "replay_id": replay_id}, {})
         return result
 
     def get_replayed_replies(
         self, bot_id: int | str, replay_id: int | str, *, cursor: str | None = None, limit: int | None = None, change: types.ReplayChange | None = None
     ) -> types.ReplayedResponse:
-        """List the replies of a replay, each with its conversation and the original reply."""
+        """List the replies of a replay, in which the bot answered the customers' questions of one day again: each with its conversation, the original reply and the new one."""
         result: types.ReplayedResponse = self.call("GET", "/ai/{bot_id}/replays/{replay_id}/replies", {"bot_id": bot_id, "replay_id": replay_id}, {"cursor": cursor, "limit": limit, "change": change})
         return result
 
@@ -1021,7 +1021,7 @@ class Client(Core):
     def get_reply_receipt(
         self, chat_id: int | str, message_id: int | str
     ) -> types.ReplyReceipt:
-        """Explain how a bot's message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits."""
+        """Get the receipt of a bot's message, which explains how the message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits."""
         result: types.ReplyReceipt = self.call("GET", "/ai/chat/{chat_id}/messages/{message_id}/receipt", {"chat_id": chat_id, "message_id": message_id}, {})
         return result
 
@@ -1084,7 +1084,7 @@ class Client(Core):
     def get_customer_erasure(
         self, erasure_id: int | str
     ) -> types.CustomerErasure:
-        """Get the progress of a customer's erasure."""
+        """Get a customer's erasure, with its `status` and how many conversations are erased."""
         result: types.CustomerErasure = self.call("GET", "/ai/customers/erasures/{erasure_id}", {"erasure_id": erasure_id}, {})
         return result
 
@@ -1140,7 +1140,7 @@ class Client(Core):
     def set_chat_priority(
         self, chat_id: int | str, body: types.ChatPriorityDto
     ) -> types.Conversation:
-        """Set how urgent a conversation is; 409 `chat_ended` if it has ended."""
+        """Set how urgent a conversation is for your team: its `priority`."""
         result: types.Conversation = self.call("PUT", "/ai/chat/{chat_id}/priority", {"chat_id": chat_id}, {}, body=body)
         return result
 
@@ -1175,7 +1175,7 @@ class Client(Core):
     def mark_notification_read(
         self, notification_id: int | str
     ) -> types.AssignNotification:
-        """Mark one of your notifications as read."""
+        """Mark one of your notifications as read; the response is the notification."""
         result: types.AssignNotification = self.call("PUT", "/ai/chat/notifications/{notification_id}/read", {"notification_id": notification_id}, {})
         return result
 
@@ -1273,7 +1273,7 @@ class Client(Core):
     def get_summary_run(
         self, job_id: int | str
     ) -> types.SummaryJob:
-        """Get the progress of a run that summarizes conversations."""
+        """Get a run that summarizes conversations, with its `status` and how many conversations are done."""
         result: types.SummaryJob = self.call("GET", "/ai/chat/summary/calculate/{job_id}", {"job_id": job_id}, {})
         return result
 
@@ -1546,7 +1546,7 @@ class Client(Core):
     def delete_all_documents(
         self, *, bot_id: int | None = None
     ) -> types.DeletedCount:
-        """Delete all documents of the key's bot: files, crawled pages, texts and answers."""
+        """Delete all documents of the key's bot, or of the bot `bot_id` if the key serves all bots: files, crawled pages, texts and answers."""
         result: types.DeletedCount = self.call("DELETE", "/ai/client/documents", {}, {"bot_id": bot_id})
         return result
 
@@ -1609,7 +1609,7 @@ class Client(Core):
     def get_conversation(
         self, conversation_id: int | str
     ) -> types.ConversationResponse:
-        """Get a conversation from any channel."""
+        """Get a conversation from any channel, with its customer and its agent."""
         result: types.ConversationResponse = self.call("GET", "/mesaging/conversations/{conversation_id}", {"conversation_id": conversation_id}, {})
         return result
 

@@ -53,12 +53,12 @@ class Alive(TypedDict):
 
 
 class ApiKeyDto(TypedDict):
-    id: int | None
+    id: int
     name: str
-    scope: Literal['secret', 'public'] | None
+    scope: Literal['secret', 'public']
     bot_id: int | None
-    prefix: str | None
-    created_at: str | None
+    prefix: str
+    created_at: str
     last_used_at: str | None
     expires_at: str | None
     revoked_at: str | None
@@ -188,7 +188,7 @@ class Body_upload_files_ai__bot_id__train_document_post(TypedDict):
 class BotBannerDto(TypedDict):
     valid_from: str | None
     valid_to: str | None
-    bot_id: int | None
+    bot_id: int
     url: str | None
     link: str | None
     alt: str | None
@@ -242,7 +242,7 @@ class BotConfigDto(TypedDict):
 
 
 class BotDto(TypedDict):
-    id: int | None
+    id: int
     api_key: str | None
     bot_name: str
     description: str
@@ -278,11 +278,11 @@ class BotDto(TypedDict):
     prompt_setup: bool | None
     file_setup: bool | None
     url_setup: bool | None
-    client_id: int | None
-    has_model: bool | None
-    is_disabled: bool | None
-    created_at: str | None
-    updated_at: str | None
+    client_id: int
+    has_model: bool
+    is_disabled: bool
+    created_at: str
+    updated_at: str
 
 
 class BotFigures(TypedDict):
@@ -345,9 +345,9 @@ class BotInput(TypedDict):
 
 class BotLanguage(TypedDict):
     code: str
-    name: str | None
-    native_name: str | None
-    is_default: bool | None
+    name: str
+    native_name: str
+    is_default: bool
 
 
 class BotLanguageConfigDto(TypedDict):
@@ -511,9 +511,9 @@ class ChatFeedBackDto(TypedDict):
     resolved: bool | None
     comment: str | None
     message_id: str | None
-    id: int | None
-    chat_id: str | None
-    created_at: str | None
+    id: int
+    chat_id: str
+    created_at: str
     updated_at: str | None
 
 
@@ -804,7 +804,7 @@ class CitationInput(TypedDict):
 
 
 class ClientConfigDto(TypedDict):
-    client_id: int | None
+    client_id: int
     timezone: str
     business_hours: list[BusinessHours]
     holidays: list[Holiday]
@@ -1096,11 +1096,11 @@ class CustomerDto(TypedDict):
     phone: str | None
     avatar_url: str | None
     attributes: dict[str, Any]
-    id: int | None
+    id: int
     blocked_until: str | None
     block_reason: str | None
-    opt_out: Literal['none', 'offers', 'all'] | None
-    created_at: str | None
+    opt_out: Literal['none', 'offers', 'all']
+    created_at: str
 
 
 class CustomerErasure(TypedDict):
@@ -1198,8 +1198,8 @@ class DeskView(TypedDict):
     name: str
     query: str
     is_shared: bool
-    id: int | None
-    may_delete: bool | None
+    id: int
+    may_delete: bool
 
 
 class DeskViewInput(TypedDict):
@@ -1468,7 +1468,7 @@ class FunctionCallingConfigDTO(TypedDict):
     is_enabled: bool
     max_calls_per_reply: int
     functions: list[FunctionDTO]
-    is_available: bool | None
+    is_available: bool
     unavailable_reason: str | None
     updated_at: str | None
 
@@ -1509,7 +1509,7 @@ class FunctionDTO(TypedDict):
     description: str
     parameters: dict[str, Any]
     http: FunctionHttpDTO
-    secret_header_names: list[str] | None
+    secret_header_names: list[str]
     requires_approval: Literal['none', 'agent', 'customer']
 
 
@@ -1567,14 +1567,14 @@ GoldenOrigin: TypeAlias = "Literal['written', 'samples', 'answers', 'asked']"
 
 
 class GoldenQuestionDto(TypedDict):
-    id: int | None
+    id: int
     question: str
     expected_source: str | None
     expected_words: list[str]
     expected_answer: str | None
     turns: list[GoldenTurn]
-    origin: GoldenOrigin | None
-    created_at: str | None
+    origin: GoldenOrigin
+    created_at: str
 
 
 class GoldenQuestionInput(TypedDict):
@@ -1822,12 +1822,12 @@ class LanguageModelDto(TypedDict):
     purpose: Literal['chat', 'embeddings']
     base_url: str
     model: str
-    has_api_key: bool | None
+    has_api_key: bool
     reads_pictures: bool
     transcription_model: str
     credits_per_1000_tokens: int
     indexed_percent: int | None
-    updated_at: str | None
+    updated_at: str
 
 
 class LanguageModelInput(TypedDict):
@@ -2076,7 +2076,7 @@ class MessageContent(TypedDict):
 
 
 class MessageContentInput(TypedDict):
-    type: Literal['text', 'image', 'file', 'audio', 'video', 'location', 'template', 'feedback']
+    type: Literal['text', 'image', 'file', 'audio', 'video', 'location']
     text: NotRequired[str | None]
     url: NotRequired[str | None]
     file_name: NotRequired[str | None]
@@ -2301,8 +2301,8 @@ class PhotoappConnectPageDto(TypedDict):
 
 class PlatformWord(TypedDict):
     name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'call_failed', 'agent_declined', 'before_person', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
-    said_when: str | None
-    default: dict[str, str] | None
+    said_when: str
+    default: dict[str, str]
     own: dict[str, Any]
 
 
@@ -2393,16 +2393,16 @@ class ProceduresInput(TypedDict):
 
 
 class PromptDto(TypedDict):
-    id: int | None
-    version: int | None
+    id: int
+    version: int
     content: str
     tone: str | None
     language: str | None
     model: str | None
     temperature: float | None
-    is_current: bool | None
+    is_current: bool
     created_by: int | None
-    created_at: str | None
+    created_at: str
 
 
 class PromptInput(TypedDict):
@@ -2444,17 +2444,17 @@ class PushSubscriptionsResponse(TypedDict):
 
 
 class QuestionAnswerDto(TypedDict):
-    status: DocumentStatus | None
-    stage: DocumentStage | None
-    is_answering: bool | None
-    progress: int | None
+    status: DocumentStatus
+    stage: DocumentStage
+    is_answering: bool
+    progress: int
     error: DocumentError | None
     language: str | None
     held_change: HeldChange | None
-    created_at: str | None
-    updated_at: str | None
+    created_at: str
+    updated_at: str
     trained_at: str | None
-    id: int | None
+    id: int
     question: str
     answer: str
 
@@ -2710,7 +2710,7 @@ class SampleQuestionDto(TypedDict):
     id: int | None
     question: str
     language: str | None
-    position: int | None
+    position: int
 
 
 class SampleQuestionInput(TypedDict):
@@ -2738,9 +2738,9 @@ class SavedReplyDto(TypedDict):
     shortcut: str
     texts: dict[str, Any]
     is_shared: bool
-    id: int | None
-    created_at: str | None
-    updated_at: str | None
+    id: int
+    created_at: str
+    updated_at: str
 
 
 class SavedReplyInput(TypedDict):
@@ -2808,10 +2808,10 @@ class SignInProviderDto(TypedDict):
     email_domains: list[str]
     is_required: bool
     creates_agents: bool
-    admits_owners: bool | None
-    sign_in_url: str | None
-    redirect_url: str | None
-    updated_at: str | None
+    admits_owners: bool
+    sign_in_url: str
+    redirect_url: str
+    updated_at: str
 
 
 class SignInProviderInput(TypedDict):
@@ -2951,17 +2951,17 @@ class TestedRecipients(TypedDict):
 
 
 class TextDto(TypedDict):
-    status: DocumentStatus | None
-    stage: DocumentStage | None
-    is_answering: bool | None
-    progress: int | None
+    status: DocumentStatus
+    stage: DocumentStage
+    is_answering: bool
+    progress: int
     error: DocumentError | None
     language: str | None
     held_change: HeldChange | None
-    created_at: str | None
-    updated_at: str | None
+    created_at: str
+    updated_at: str
     trained_at: str | None
-    id: int | None
+    id: int
     title: str
     text: str
 
@@ -3093,19 +3093,19 @@ class UserDisableFlag(TypedDict):
 
 
 class UserDto(TypedDict):
-    id: int | None
-    client_id: int | None
+    id: int
+    client_id: int
     email: str
     full_name: str
     role: Literal['owner', 'admin', 'agent', 'viewer']
     can_train: bool
-    is_disabled: bool | None
-    is_away: bool | None
+    is_disabled: bool
+    is_away: bool
     language: str
     avatar_url: str | None
     last_login_at: str | None
-    is_invited: bool | None
-    created_at: str | None
+    is_invited: bool
+    created_at: str
 
 
 class UserInput(TypedDict):
@@ -3266,17 +3266,17 @@ class WebPageDto(TypedDict):
 
 
 class WebUrlDto(TypedDict):
-    id: int | None
+    id: int
     url: str
     crawl_depth: int
     refresh_hours: int | None
-    status: WebUrlStatus | None
-    progress: int | None
+    status: WebUrlStatus
+    progress: int
     error: WebUrlError | None
-    page_count: int | None
+    page_count: int
     last_fetched_at: str | None
-    page_counts: PageCounts | None
-    pages: list[WebPageDto] | None
+    page_counts: PageCounts
+    pages: list[WebPageDto]
 
 
 class WebUrlError(TypedDict):
@@ -3315,7 +3315,7 @@ class WebhookAttempt(TypedDict):
 
 
 class WebhookConfig(TypedDict):
-    id: str | None
+    id: str
     url: str
     event_types: list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test']]
     description: str
@@ -3326,7 +3326,7 @@ class WebhookConfig(TypedDict):
     paused_until: str | None
     previous_secret_until: str | None
     secret: str | None
-    created_at: str | None
+    created_at: str
 
 
 class WebhookConfigRequest(TypedDict):

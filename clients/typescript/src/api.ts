@@ -11,11 +11,11 @@ export class Client extends Core {
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
-  /** Get your company, with its plan and credits. */
+  /** Get your company, with its id for paths with `client_id`, its plan and its credits. */
   getClientInfo(): Promise<types.ClientDto> {
     return this.call("GET", `/identity/client`);
   }
-  /** Store a person's socialnet access token for your company, replacing any earlier one. */
+  /** Store a person's socialnet access token for your company, replacing any earlier one: the same as *Store User Token* on socialnet, whose description says when you need it and which permissions the token must have. */
   addSocialnetAccessToken(body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/socialnet-access-token`, { body, idempotencyKey });
   }
@@ -111,7 +111,7 @@ export class Client extends Core {
   listCreditOrders(query?: { cursor?: string; limit?: number; }): Promise<types.CreditOrdersResponse> {
     return this.call("GET", `/identity/subscription/orders`, { query });
   }
-  /** Get one order for credits, with its status. */
+  /** Get one order for credits, with its status: `pending`, `paid` or `refused`. */
   getCreditOrder(order_id: number | string): Promise<types.CreditOrder> {
     return this.call("GET", `/identity/subscription/orders/${encodeURIComponent(order_id)}`);
   }
@@ -163,7 +163,7 @@ export class Client extends Core {
   getWebhookConfig(query?: { config_id?: string; }): Promise<types.WebhookConfig> {
     return this.call("GET", `/webhook/config`, { query });
   }
-  /** Create a webhook endpoint. */
+  /** Create a webhook endpoint, to which events are sent from now on. */
   createWebhookConfig(body: types.WebhookConfigRequest, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config`, { body, idempotencyKey });
   }
@@ -311,7 +311,7 @@ export class Client extends Core {
   setImportantDocument(bot_id: number | string, document_id: number | string, body: types.ImportantDocumentDto): Promise<types.DocumentDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/important`, { body });
   }
-  /** List the bot's golden questions, which it must answer correctly, newest first. */
+  /** List the bot's golden questions, which test its answers: each with what a right answer contains or cites. */
   getGoldenQuestions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-questions`, { query });
   }
@@ -379,11 +379,11 @@ export class Client extends Core {
   updateProcedures(bot_id: number | string, body: types.ProceduresInput): Promise<types.Procedures> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
-  /** Get the bot's welcome messages, by language. */
+  /** Get the bot's welcome messages, with which conversations begin, by language. */
   getWelcomeMessages(bot_id: number | string): Promise<types.WelcomeMessages> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/welcome-message`);
   }
-  /** Replace the bot's welcome messages, by language. */
+  /** Replace the bot's welcome messages, with which conversations begin, by language: a language that is left out has none afterwards. */
   updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessagesInput): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
@@ -411,7 +411,7 @@ export class Client extends Core {
   getBotConfig(query?: { bot_id?: number; language?: string; }): Promise<types.BotConfigDto> {
     return this.call("GET", `/ai/bot/config`, { query });
   }
-  /** List your bots, oldest first. */
+  /** List your bots with their settings, including disabled ones, oldest first. */
   listBots(query?: { cursor?: string; limit?: number; }): Promise<types.BotsResponse> {
     return this.call("GET", `/ai/bot`, { query });
   }
@@ -423,11 +423,11 @@ export class Client extends Core {
   deleteBot(bot_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Get one of your bots. */
+  /** Get one of your bots, with all of its settings. */
   getBot(bot_id: number | string): Promise<types.BotDto> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Change a bot; fields left out keep their value. */
+  /** Change a bot's settings; fields left out keep their value. */
   updateBot(bot_id: number | string, body: types.BotInput): Promise<types.BotDto> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/update-bot`, { body });
   }
@@ -459,7 +459,7 @@ export class Client extends Core {
   getLanguagesByApiKey(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages/by-api-key`);
   }
-  /** Get the functions that the bot may call; of their secret headers, only the names are returned. */
+  /** Get the functions that the bot may call: HTTP requests to your systems. */
   getFunctionCallingConfig(bot_id: number | string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}`);
   }
@@ -471,7 +471,7 @@ export class Client extends Core {
   getMCPServers(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.McpServersResponse> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { query });
   }
-  /** Connect an MCP server to the bot and list the server's tools; the bot may call only the tools in `allowed`. */
+  /** Connect an MCP server (Model Context Protocol), whose tools the bot can call, and list its tools; the bot may call only the tools in `allowed`. */
   connectMCPServer(bot_id: number | string, body: types.McpServerRequest, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { body, idempotencyKey });
   }
@@ -507,11 +507,11 @@ export class Client extends Core {
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
-  /** Get a replay with its progress and the counts of its answers; *Get Replayed Replies* has the replies. */
+  /** Get a replay, in which the bot answers the customers' questions of one day again, with its progress and the counts of its answers; *Get Replayed Replies* has the replies. */
   getReplay(bot_id: number | string, replay_id: number | string): Promise<types.ReplayDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}`);
   }
-  /** List the replies of a replay, each with its conversation and the original reply. */
+  /** List the replies of a replay, in which the bot answered the customers' questions of one day again: each with its conversation, the original reply and the new one. */
   getReplayedReplies(bot_id: number | string, replay_id: number | string, query?: { cursor?: string; limit?: number; change?: types.ReplayChange; }): Promise<types.ReplayedResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}/replies`, { query });
   }
@@ -579,7 +579,7 @@ export class Client extends Core {
   editMessage(chat_id: number | string, message_id: number | string, body: types.MessageEdit): Promise<types.Message> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`, { body });
   }
-  /** Explain how a bot's message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits. */
+  /** Get the receipt of a bot's message, which explains how the message came about: the passages found, with scores; the threshold, the instructions, the language model and the credits. */
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
@@ -615,7 +615,7 @@ export class Client extends Core {
   eraseCustomer(customer_id: number | string, idempotencyKey?: string): Promise<types.CustomerErasure> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/erasure`, { idempotencyKey });
   }
-  /** Get the progress of a customer's erasure. */
+  /** Get a customer's erasure, with its `status` and how many conversations are erased. */
   getCustomerErasure(erasure_id: number | string): Promise<types.CustomerErasure> {
     return this.call("GET", `/ai/customers/erasures/${encodeURIComponent(erasure_id)}`);
   }
@@ -647,7 +647,7 @@ export class Client extends Core {
   snoozeChat(chat_id: number | string, body: types.ChatSnoozeDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/snooze`, { body, idempotencyKey });
   }
-  /** Set how urgent a conversation is; 409 `chat_ended` if it has ended. */
+  /** Set how urgent a conversation is for your team: its `priority`. */
   setChatPriority(chat_id: number | string, body: types.ChatPriorityDto): Promise<types.Conversation> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/priority`, { body });
   }
@@ -667,7 +667,7 @@ export class Client extends Core {
   markAllNotificationsAsRead(): Promise<types.ReadCount> {
     return this.call("PUT", `/ai/chat/notifications/read`);
   }
-  /** Mark one of your notifications as read. */
+  /** Mark one of your notifications as read; the response is the notification. */
   markNotificationRead(notification_id: number | string): Promise<types.AssignNotification> {
     return this.call("PUT", `/ai/chat/notifications/${encodeURIComponent(notification_id)}/read`);
   }
@@ -723,7 +723,7 @@ export class Client extends Core {
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
-  /** Get the progress of a run that summarizes conversations. */
+  /** Get a run that summarizes conversations, with its `status` and how many conversations are done. */
   getSummaryRun(job_id: number | string): Promise<types.SummaryJob> {
     return this.call("GET", `/ai/chat/summary/calculate/${encodeURIComponent(job_id)}`);
   }
@@ -879,7 +879,7 @@ export class Client extends Core {
   migrateConversations(query?: { cursor?: string; limit?: number; }): Promise<types.ConversationEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/conversations`, { query });
   }
-  /** Delete all documents of the key's bot: files, crawled pages, texts and answers. */
+  /** Delete all documents of the key's bot, or of the bot `bot_id` if the key serves all bots: files, crawled pages, texts and answers. */
   deleteAllDocuments(query?: { bot_id?: number; }): Promise<types.DeletedCount> {
     return this.call("DELETE", `/ai/client/documents`, { query });
   }
@@ -915,7 +915,7 @@ export class Client extends Core {
   createConversation(body: types.ConversationRequest, idempotencyKey?: string): Promise<types.ConversationResponse> {
     return this.call("POST", `/mesaging/conversations`, { body, idempotencyKey });
   }
-  /** Get a conversation from any channel. */
+  /** Get a conversation from any channel, with its customer and its agent. */
   getConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}`);
   }

@@ -12,7 +12,7 @@ export type AgentFigures = { "chats": number; "messages": number; "bot_resolved"
 
 export type Alive = { "status": "ok"; };
 
-export type ApiKeyDto = { "id": number | null; "name": string; "scope": "secret" | "public" | null; "bot_id": number | null; "prefix": string | null; "created_at": string | null; "last_used_at": string | null; "expires_at": string | null; "revoked_at": string | null; "requests_per_minute": number | null; "daily_credits": number | null; "mcp_write": boolean; "key": string | null; };
+export type ApiKeyDto = { "id": number; "name": string; "scope": "secret" | "public"; "bot_id": number | null; "prefix": string; "created_at": string; "last_used_at": string | null; "expires_at": string | null; "revoked_at": string | null; "requests_per_minute": number | null; "daily_credits": number | null; "mcp_write": boolean; "key": string | null; };
 
 export type ApiKeyInput = { "id"?: number | null; "name"?: string; "scope"?: "secret" | "public" | null; "bot_id"?: number | null; "prefix"?: string | null; "created_at"?: string | null; "last_used_at"?: string | null; "expires_at"?: string | null; "revoked_at"?: string | null; "requests_per_minute"?: number | null; "daily_credits"?: number | null; "mcp_write"?: boolean; "key"?: string | null; };
 
@@ -44,13 +44,13 @@ export type Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post 
 
 export type Body_upload_files_ai__bot_id__train_document_post = { "files": Array<Blob>; };
 
-export type BotBannerDto = { "valid_from": string | null; "valid_to": string | null; "bot_id": number | null; "url": string | null; "link": string | null; "alt": string | null; };
+export type BotBannerDto = { "valid_from": string | null; "valid_to": string | null; "bot_id": number; "url": string | null; "link": string | null; "alt": string | null; };
 
 export type BotBannerInput = { "valid_from"?: string | null; "valid_to"?: string | null; "bot_id"?: number | null; "url"?: string | null; "link"?: string | null; "alt"?: string | null; };
 
 export type BotConfigDto = { "id": number; "bot_name": string; "bot_icon": string | null; "primary_color": string; "secondary_color": string; "style": BotStyle; "language": string; "default_language": string; "languages": Array<string>; "welcome_message": string | null; "terms": string | null; "bot_question": string | null; "engaging_message": string | null; "engaging_seconds": number; "engaging_pages": string; "engaging_visitors": "all" | "new" | "returning"; "is_open": boolean; "opens_at": string | null; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": string | null; "person_button": string | null; "agents_online": number; "usual_wait_minutes": number | null; "answers_by_mail": boolean; "banner": BotBannerDto | null; "sample_questions": Array<SampleQuestionDto>; "attach_enabled": boolean; "upload_limits": UploadLimits; "export_enabled": boolean; "auto_pop_up": boolean; "is_fullscreen": boolean; "is_visible": boolean; "customer_info_fields": Array<ConfigField>; };
 
-export type BotDto = { "id": number | null; "api_key": string | null; "bot_name": string; "description": string; "bot_icon": string | null; "primary_color": string; "secondary_color": string; "allowed_domain": string; "languages": Array<string>; "default_language": string; "style": BotStyle; "welcome_message": Record<string, unknown>; "terms": Record<string, unknown>; "terms_default": string; "bot_question": string; "engaging_message": Record<string, unknown>; "engaging_message_default": string; "engaging_seconds": number; "engaging_pages": string; "engaging_visitors": "all" | "new" | "returning"; "attach_enabled": boolean; "export_enabled": boolean; "mail_answers": boolean; "auto_pop_up": boolean; "is_fullscreen": boolean; "is_visible": boolean; "allow_preview": boolean; "hold_back_worse": boolean; "agent_reply": boolean; "delete_available": boolean; "business_hours": Array<BusinessHours> | null; "holidays": Array<Holiday> | null; "chatbot_setup": boolean | null; "prompt_setup": boolean | null; "file_setup": boolean | null; "url_setup": boolean | null; "client_id": number | null; "has_model": boolean | null; "is_disabled": boolean | null; "created_at": string | null; "updated_at": string | null; };
+export type BotDto = { "id": number; "api_key": string | null; "bot_name": string; "description": string; "bot_icon": string | null; "primary_color": string; "secondary_color": string; "allowed_domain": string; "languages": Array<string>; "default_language": string; "style": BotStyle; "welcome_message": Record<string, unknown>; "terms": Record<string, unknown>; "terms_default": string; "bot_question": string; "engaging_message": Record<string, unknown>; "engaging_message_default": string; "engaging_seconds": number; "engaging_pages": string; "engaging_visitors": "all" | "new" | "returning"; "attach_enabled": boolean; "export_enabled": boolean; "mail_answers": boolean; "auto_pop_up": boolean; "is_fullscreen": boolean; "is_visible": boolean; "allow_preview": boolean; "hold_back_worse": boolean; "agent_reply": boolean; "delete_available": boolean; "business_hours": Array<BusinessHours> | null; "holidays": Array<Holiday> | null; "chatbot_setup": boolean | null; "prompt_setup": boolean | null; "file_setup": boolean | null; "url_setup": boolean | null; "client_id": number; "has_model": boolean; "is_disabled": boolean; "created_at": string; "updated_at": string; };
 
 export type BotFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "bot_id": number; "name": string; };
 
@@ -58,7 +58,7 @@ export type BotIdentitySecret = { "secret": string; };
 
 export type BotInput = { "id"?: number | null; "api_key"?: string | null; "bot_name"?: string; "description"?: string; "bot_icon"?: string | null; "primary_color"?: string; "secondary_color"?: string; "allowed_domain"?: string; "languages"?: Array<string>; "default_language"?: string; "style"?: BotStyleInput; "welcome_message"?: string | Record<string, unknown>; "terms"?: Record<string, unknown>; "terms_default"?: string; "bot_question"?: string; "engaging_message"?: Record<string, unknown>; "engaging_message_default"?: string; "engaging_seconds"?: number; "engaging_pages"?: string; "engaging_visitors"?: "all" | "new" | "returning"; "attach_enabled"?: boolean; "export_enabled"?: boolean; "mail_answers"?: boolean; "auto_pop_up"?: boolean; "is_fullscreen"?: boolean; "is_visible"?: boolean; "allow_preview"?: boolean; "hold_back_worse"?: boolean; "agent_reply"?: boolean; "delete_available"?: boolean; "business_hours"?: Array<BusinessHoursInput> | null; "holidays"?: Array<HolidayInput> | null; "chatbot_setup"?: boolean | null; "prompt_setup"?: boolean | null; "file_setup"?: boolean | null; "url_setup"?: boolean | null; "client_id"?: number | null; "has_model"?: boolean | null; "is_disabled"?: boolean | null; "created_at"?: string | null; "updated_at"?: string | null; };
 
-export type BotLanguage = { "code": string; "name": string | null; "native_name": string | null; "is_default": boolean | null; };
+export type BotLanguage = { "code": string; "name": string; "native_name": string; "is_default": boolean; };
 
 export type BotLanguageConfigDto = { "default_language": string; "languages": Array<BotLanguage>; };
 
@@ -96,7 +96,7 @@ export type ChatCreation = { "bot_id"?: number | null; "customer"?: CustomerInfo
 
 export type ChatCustomer = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; "identity_signature"?: string | null; };
 
-export type ChatFeedBackDto = { "rating": number | null; "thumb": "up" | "down" | null; "reason": "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved": boolean | null; "comment": string | null; "message_id": string | null; "id": number | null; "chat_id": string | null; "created_at": string | null; "updated_at": string | null; };
+export type ChatFeedBackDto = { "rating": number | null; "thumb": "up" | "down" | null; "reason": "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved": boolean | null; "comment": string | null; "message_id": string | null; "id": number; "chat_id": string; "created_at": string; "updated_at": string | null; };
 
 export type ChatFeedBackInput = { "rating"?: number | null; "thumb"?: "up" | "down" | null; "reason"?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved"?: boolean | null; "comment"?: string | null; "message_id"?: string | null; "id"?: number | null; "chat_id"?: string | null; "created_at"?: string | null; "updated_at"?: string | null; };
 
@@ -168,7 +168,7 @@ export type Citation = { "document_id": number; "title": string; "url"?: string 
 
 export type CitationInput = { "document_id": number; "title": string; "url"?: string | null; "page"?: number | null; "quote": string; "section"?: string | null; "number"?: number | null; };
 
-export type ClientConfigDto = { "client_id": number | null; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": Record<string, unknown>; "assign_strategy": "manual" | "round_robin" | "least_busy"; "agent_capacity": number; "handoff_on_request": boolean; "handoff_on_no_answer": boolean; "ask_again_before_handoff": boolean | null; "answer_while_waiting": boolean; "handoff_message": Record<string, unknown>; "answer_threshold": number; "fallback_to_extractive": boolean; "confirm_answers": boolean; "read_attachments": boolean; "burst_wait_ms": number; "inactivity_end_minutes": number; "reopen_window_minutes": number; "reuse_open": boolean; "ask_feedback": boolean; "feedback_edit_minutes": number; "first_response_target_seconds": number; "auto_summary": boolean; "auto_tag": boolean; "auto_sentiment": boolean; "auto_translate": boolean; "mask_personal_data": boolean; "silent_channels": Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices": Record<string, unknown>; "retention_days": number | null; "version": number | null; };
+export type ClientConfigDto = { "client_id": number; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": Record<string, unknown>; "assign_strategy": "manual" | "round_robin" | "least_busy"; "agent_capacity": number; "handoff_on_request": boolean; "handoff_on_no_answer": boolean; "ask_again_before_handoff": boolean | null; "answer_while_waiting": boolean; "handoff_message": Record<string, unknown>; "answer_threshold": number; "fallback_to_extractive": boolean; "confirm_answers": boolean; "read_attachments": boolean; "burst_wait_ms": number; "inactivity_end_minutes": number; "reopen_window_minutes": number; "reuse_open": boolean; "ask_feedback": boolean; "feedback_edit_minutes": number; "first_response_target_seconds": number; "auto_summary": boolean; "auto_tag": boolean; "auto_sentiment": boolean; "auto_translate": boolean; "mask_personal_data": boolean; "silent_channels": Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices": Record<string, unknown>; "retention_days": number | null; "version": number | null; };
 
 export type ClientConfigInput = { "client_id"?: number | null; "timezone"?: string; "business_hours"?: Array<BusinessHoursInput>; "holidays"?: Array<HolidayInput>; "out_of_hours_message"?: Record<string, unknown>; "assign_strategy"?: "manual" | "round_robin" | "least_busy"; "agent_capacity"?: number; "handoff_on_request"?: boolean; "handoff_on_no_answer"?: boolean; "ask_again_before_handoff"?: boolean | null; "answer_while_waiting"?: boolean; "handoff_message"?: Record<string, unknown>; "answer_threshold"?: number; "fallback_to_extractive"?: boolean; "confirm_answers"?: boolean; "read_attachments"?: boolean; "burst_wait_ms"?: number; "inactivity_end_minutes"?: number; "reopen_window_minutes"?: number; "reuse_open"?: boolean; "ask_feedback"?: boolean; "feedback_edit_minutes"?: number; "first_response_target_seconds"?: number; "auto_summary"?: boolean; "auto_tag"?: boolean; "auto_sentiment"?: boolean; "auto_translate"?: boolean; "mask_personal_data"?: boolean; "silent_channels"?: Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices"?: Record<string, unknown>; "retention_days"?: number | null; "version"?: number | null; };
 
@@ -210,7 +210,7 @@ export type CreditPayment = { "order_id": string; "amount": number; "reference":
 
 export type CurrentReply = { "text": string; "is_answered": boolean; "decision": string; "sources": Array<string>; "handoff_reason": string | null; "engine": string | null; "confidence": number | null; };
 
-export type CustomerDto = { "external_id": string | null; "name": string | null; "email": string | null; "phone": string | null; "avatar_url": string | null; "attributes": Record<string, unknown>; "id": number | null; "blocked_until": string | null; "block_reason": string | null; "opt_out": "none" | "offers" | "all" | null; "created_at": string | null; };
+export type CustomerDto = { "external_id": string | null; "name": string | null; "email": string | null; "phone": string | null; "avatar_url": string | null; "attributes": Record<string, unknown>; "id": number; "blocked_until": string | null; "block_reason": string | null; "opt_out": "none" | "offers" | "all"; "created_at": string; };
 
 export type CustomerErasure = { "id": string; "customer_id": number; "status": "queued" | "running" | "done" | "failed"; "chats_total": number; "chats_erased": number; "created_at": string; "finished_at": string | null; };
 
@@ -236,7 +236,7 @@ export type DayHoursInput = { "opens": string; "closes": string; };
 
 export type DeletedCount = { "deleted": number; };
 
-export type DeskView = { "name": string; "query": string; "is_shared": boolean; "id": number | null; "may_delete": boolean | null; };
+export type DeskView = { "name": string; "query": string; "is_shared": boolean; "id": number; "may_delete": boolean; };
 
 export type DeskViewInput = { "name": string; "query": string; "is_shared"?: boolean; "id"?: number | null; "may_delete"?: boolean | null; };
 
@@ -300,7 +300,7 @@ export type FoundPassage = { "document_id": number; "title": string; "url": stri
 
 export type FunctionCallDecision = { "approve": boolean; };
 
-export type FunctionCallingConfigDTO = { "is_enabled": boolean; "max_calls_per_reply": number; "functions": Array<FunctionDTO>; "is_available": boolean | null; "unavailable_reason": string | null; "updated_at": string | null; };
+export type FunctionCallingConfigDTO = { "is_enabled": boolean; "max_calls_per_reply": number; "functions": Array<FunctionDTO>; "is_available": boolean; "unavailable_reason": string | null; "updated_at": string | null; };
 
 export type FunctionCallingConfigInput = { "is_enabled": boolean; "max_calls_per_reply"?: number; "functions": Array<FunctionInput>; "is_available"?: boolean | null; "unavailable_reason"?: string | null; "updated_at"?: string | null; };
 
@@ -308,7 +308,7 @@ export type FunctionCallingEventDTO = { "id": string; "bot_id": number; "chat_id
 
 export type FunctionCallingEventsResponse = { "items": Array<FunctionCallingEventDTO>; "next_cursor": string | null; };
 
-export type FunctionDTO = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpDTO; "secret_header_names": Array<string> | null; "requires_approval": "none" | "agent" | "customer"; };
+export type FunctionDTO = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpDTO; "secret_header_names": Array<string>; "requires_approval": "none" | "agent" | "customer"; };
 
 export type FunctionHttpDTO = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers": Record<string, string>; "timeout_seconds": number; "body_template": string; };
 
@@ -326,7 +326,7 @@ export type GoldenCollected = { "added": Array<GoldenQuestionDto>; };
 
 export type GoldenOrigin = "written" | "samples" | "answers" | "asked";
 
-export type GoldenQuestionDto = { "id": number | null; "question": string; "expected_source": string | null; "expected_words": Array<string>; "expected_answer": string | null; "turns": Array<GoldenTurn>; "origin": GoldenOrigin | null; "created_at": string | null; };
+export type GoldenQuestionDto = { "id": number; "question": string; "expected_source": string | null; "expected_words": Array<string>; "expected_answer": string | null; "turns": Array<GoldenTurn>; "origin": GoldenOrigin; "created_at": string; };
 
 export type GoldenQuestionInput = { "id"?: number | null; "question"?: string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; "turns"?: Array<GoldenTurnInput>; "origin"?: GoldenOrigin | null; "created_at"?: string | null; };
 
@@ -394,7 +394,7 @@ export type KnownVisitor = { "visitor_token": string | null; "chats": Array<Visi
 
 export type LanguageFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "language": string; };
 
-export type LanguageModelDto = { "bot_id": number | null; "purpose": "chat" | "embeddings"; "base_url": string; "model": string; "has_api_key": boolean | null; "reads_pictures": boolean; "transcription_model": string; "credits_per_1000_tokens": number; "indexed_percent": number | null; "updated_at": string | null; };
+export type LanguageModelDto = { "bot_id": number | null; "purpose": "chat" | "embeddings"; "base_url": string; "model": string; "has_api_key": boolean; "reads_pictures": boolean; "transcription_model": string; "credits_per_1000_tokens": number; "indexed_percent": number | null; "updated_at": string; };
 
 export type LanguageModelInput = { "bot_id"?: number | null; "purpose"?: "chat" | "embeddings"; "base_url": string; "model": string; "api_key"?: string | null; "has_api_key"?: boolean | null; "reads_pictures"?: boolean; "transcription_model"?: string; "credits_per_1000_tokens"?: number; "indexed_percent"?: number | null; "updated_at"?: string | null; };
 
@@ -442,7 +442,7 @@ export type Message = { "id": string; "conversation_id": string; "seq": number; 
 
 export type MessageContent = { "type": "text" | "image" | "file" | "audio" | "video" | "location" | "template" | "feedback"; "text": string | null; "url": string | null; "file_name": string | null; "mime_type": string | null; "size_bytes": number | null; "error": string | null; "location": Location | null; "options": Array<MessageOption> | null; "citations": Array<Citation> | null; "template": SentTemplate | null; "transcript": string | null; };
 
-export type MessageContentInput = { "type": "text" | "image" | "file" | "audio" | "video" | "location" | "template" | "feedback"; "text"?: string | null; "url"?: string | null; "file_name"?: string | null; "mime_type"?: string | null; "size_bytes"?: number | null; "error"?: string | null; "location"?: LocationInput | null; "options"?: Array<MessageOptionInput> | null; "citations"?: Array<CitationInput> | null; "template"?: SentTemplate | null; "transcript"?: string | null; };
+export type MessageContentInput = { "type": "text" | "image" | "file" | "audio" | "video" | "location"; "text"?: string | null; "url"?: string | null; "file_name"?: string | null; "mime_type"?: string | null; "size_bytes"?: number | null; "error"?: string | null; "location"?: LocationInput | null; "options"?: Array<MessageOptionInput> | null; "citations"?: Array<CitationInput> | null; "template"?: SentTemplate | null; "transcript"?: string | null; };
 
 export type MessageEdit = { "text": string; };
 
@@ -500,7 +500,7 @@ export type PhotoappConnectDto = { "redirect_uri": string; "code"?: string | nul
 
 export type PhotoappConnectPageDto = { "page_id": string; };
 
-export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string | null; "default": Record<string, string> | null; "own": Record<string, unknown>; };
+export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string; "default": Record<string, string>; "own": Record<string, unknown>; };
 
 export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string | null; "default"?: Record<string, string> | null; "own"?: Record<string, unknown>; };
 
@@ -528,7 +528,7 @@ export type Procedures = { "procedures": Array<Procedure>; };
 
 export type ProceduresInput = { "procedures": Array<ProcedureInput>; };
 
-export type PromptDto = { "id": number | null; "version": number | null; "content": string; "tone": string | null; "language": string | null; "model": string | null; "temperature": number | null; "is_current": boolean | null; "created_by": number | null; "created_at": string | null; };
+export type PromptDto = { "id": number; "version": number; "content": string; "tone": string | null; "language": string | null; "model": string | null; "temperature": number | null; "is_current": boolean; "created_by": number | null; "created_at": string; };
 
 export type PromptInput = { "id"?: number | null; "version"?: number | null; "content": string; "tone"?: string | null; "language"?: string | null; "model"?: string | null; "temperature"?: number | null; "is_current"?: boolean | null; "created_by"?: number | null; "created_at"?: string | null; };
 
@@ -542,7 +542,7 @@ export type PushSubscription = { "id": string; "device": string; "created_at": s
 
 export type PushSubscriptionsResponse = { "items": Array<PushSubscription>; "next_cursor": string | null; };
 
-export type QuestionAnswerDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "question": string; "answer": string; };
+export type QuestionAnswerDto = { "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string; "updated_at": string; "trained_at": string | null; "id": number; "question": string; "answer": string; };
 
 export type QuestionAnswerInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "question": string; "answer": string; };
 
@@ -618,7 +618,7 @@ export type RewriteRequest = { "text": string; "style": "shorter" | "friendlier"
 
 export type RewrittenText = { "text": string; };
 
-export type SampleQuestionDto = { "id": number | null; "question": string; "language": string | null; "position": number | null; };
+export type SampleQuestionDto = { "id": number | null; "question": string; "language": string | null; "position": number; };
 
 export type SampleQuestionInput = { "id"?: number | null; "question": string; "language"?: string | null; "position"?: number | null; };
 
@@ -628,7 +628,7 @@ export type SampleQuestionsResponse = { "items": Array<SampleQuestionDto>; "next
 
 export type SavedRepliesResponse = { "items": Array<SavedReplyDto>; "next_cursor": string | null; };
 
-export type SavedReplyDto = { "shortcut": string; "texts": Record<string, unknown>; "is_shared": boolean; "id": number | null; "created_at": string | null; "updated_at": string | null; };
+export type SavedReplyDto = { "shortcut": string; "texts": Record<string, unknown>; "is_shared": boolean; "id": number; "created_at": string; "updated_at": string; };
 
 export type SavedReplyInput = { "shortcut"?: string; "texts"?: Record<string, unknown>; "is_shared"?: boolean; "id"?: number | null; "created_at"?: string | null; "updated_at"?: string | null; };
 
@@ -642,7 +642,7 @@ export type SentTemplate = { "name": string; "language": string; "values": Array
 
 export type Sentiments = { "positive": number; "neutral": number; "negative": number; };
 
-export type SignInProviderDto = { "issuer": string; "application_id": string; "email_domains": Array<string>; "is_required": boolean; "creates_agents": boolean; "admits_owners": boolean | null; "sign_in_url": string | null; "redirect_url": string | null; "updated_at": string | null; };
+export type SignInProviderDto = { "issuer": string; "application_id": string; "email_domains": Array<string>; "is_required": boolean; "creates_agents": boolean; "admits_owners": boolean; "sign_in_url": string; "redirect_url": string; "updated_at": string; };
 
 export type SignInProviderInput = { "issuer": string; "application_id": string; "application_secret"?: string | null; "email_domains": Array<string>; "is_required"?: boolean; "creates_agents"?: boolean; "admits_owners"?: boolean | null; "sign_in_url"?: string | null; "redirect_url"?: string | null; "updated_at"?: string | null; };
 
@@ -682,7 +682,7 @@ export type TelegramUpdate = { "update_id"?: number | null; "message"?: Record<s
 
 export type TestedRecipients = { "recipients": Array<string>; };
 
-export type TextDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "title": string; "text": string; };
+export type TextDto = { "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string; "updated_at": string; "trained_at": string | null; "id": number; "title": string; "text": string; };
 
 export type TextInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "title": string; "text": string; };
 
@@ -722,7 +722,7 @@ export type Usage = { "prompt_tokens": number; "completion_tokens": number; "cre
 
 export type UserDisableFlag = { "is_disabled": boolean; };
 
-export type UserDto = { "id": number | null; "client_id": number | null; "email": string; "full_name": string; "role": "owner" | "admin" | "agent" | "viewer"; "can_train": boolean; "is_disabled": boolean | null; "is_away": boolean | null; "language": string; "avatar_url": string | null; "last_login_at": string | null; "is_invited": boolean | null; "created_at": string | null; };
+export type UserDto = { "id": number; "client_id": number; "email": string; "full_name": string; "role": "owner" | "admin" | "agent" | "viewer"; "can_train": boolean; "is_disabled": boolean; "is_away": boolean; "language": string; "avatar_url": string | null; "last_login_at": string | null; "is_invited": boolean; "created_at": string; };
 
 export type UserInput = { "id"?: number | null; "client_id"?: number | null; "email": string; "full_name": string; "role"?: "owner" | "admin" | "agent" | "viewer"; "can_train"?: boolean; "is_disabled"?: boolean | null; "is_away"?: boolean | null; "language"?: string; "avatar_url"?: string | null; "last_login_at"?: string | null; "is_invited"?: boolean | null; "created_at"?: string | null; "password"?: string | null; };
 
@@ -764,7 +764,7 @@ export type WarningSample = { "id": string; "label": string; };
 
 export type WebPageDto = { "url": string; "status": "training" | "trained" | "unchanged" | "refused" | "failed"; "reason": string | null; "http_status": number | null; "fetched_at": string; };
 
-export type WebUrlDto = { "id": number | null; "url": string; "crawl_depth": number; "refresh_hours": number | null; "status": WebUrlStatus | null; "progress": number | null; "error": WebUrlError | null; "page_count": number | null; "last_fetched_at": string | null; "page_counts": PageCounts | null; "pages": Array<WebPageDto> | null; };
+export type WebUrlDto = { "id": number; "url": string; "crawl_depth": number; "refresh_hours": number | null; "status": WebUrlStatus; "progress": number; "error": WebUrlError | null; "page_count": number; "last_fetched_at": string | null; "page_counts": PageCounts; "pages": Array<WebPageDto>; };
 
 export type WebUrlError = { "code": string; "message": string; };
 
@@ -776,7 +776,7 @@ export type WebUrlsResponse = { "items": Array<WebUrlDto>; "next_cursor": string
 
 export type WebhookAttempt = { "attempt": number; "http_status": number | null; "duration_ms": number | null; "error": string | null; "response_excerpt": string | null; "created_at": string; };
 
-export type WebhookConfig = { "id": string | null; "url": string; "event_types": Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description": string; "is_active": boolean; "disabled_reason": "by_hand" | "gone" | "failing" | null; "disabled_at": string | null; "failing_since": string | null; "paused_until": string | null; "previous_secret_until": string | null; "secret": string | null; "created_at": string | null; };
+export type WebhookConfig = { "id": string; "url": string; "event_types": Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description": string; "is_active": boolean; "disabled_reason": "by_hand" | "gone" | "failing" | null; "disabled_at": string | null; "failing_since": string | null; "paused_until": string | null; "previous_secret_until": string | null; "secret": string | null; "created_at": string; };
 
 export type WebhookConfigRequest = { "id"?: string | null; "url"?: string; "event_types"?: Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description"?: string; "is_active"?: boolean; "disabled_reason"?: "by_hand" | "gone" | "failing" | null; "disabled_at"?: string | null; "failing_since"?: string | null; "paused_until"?: string | null; "previous_secret_until"?: string | null; "secret"?: string | null; "created_at"?: string | null; };
 
