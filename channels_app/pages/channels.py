@@ -1,9 +1,12 @@
 """The site's pages on which people connect accounts at messaging providers, and disconnect them."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -149,17 +152,24 @@ class ChannelPages(TenantAdmin):
     an account, and one account."""
 
     def overview(self, request: HttpRequest) -> HttpResponse:
-        """All channels with their accounts. Platform staff, who have no client, get the admin's
-        list instead."""
+        """All channels with each bot's account, also if it is disconnected: its page connects it
+        again. Platform staff, who have no client, get the admin's list instead."""
         client = viewer(request).client
         if client is None:
             return redirect("admin:channels_app_channelconnection_changelist")
         rows: dict[str, list[Any]] = {name: [] for name in CARDS}
-        known = ChannelConnection.objects.for_client(client).filter(status__in=LIVE)
-        for row in known.select_related("bot").order_by("bot__bot_name", "id"):
-            rows[row.channel].append((row, *_state(row)))
+        known = ChannelConnection.objects.for_client(client).exclude(
+            status=ConnectionStatus.PENDING
+        )
+        ordered = known.select_related("bot").order_by("bot__bot_name", "bot_id", "channel", "-id")
+        for (_, channel), of_bot in groupby(ordered, key=attrgetter("bot_id", "channel")):
+            row = connections.current_of(list(of_bot))
+            rows[channel].append((row, *_state(row)))
+        live = Counter(name for name in rows for row, *_ in rows[name] if row.status in LIVE)
         names = bots.names(client)
-        cards = [(card, rows[name], len(rows[name]) < len(names)) for name, card in CARDS.items()]
+        cards = [
+            (card, rows[name], live[name], live[name] < len(names)) for name, card in CARDS.items()
+        ]
         return self._page(
             request, "overview", gettext("Channels"),
             cards=cards, websites=_websites(client),

@@ -46,7 +46,7 @@ ADVICE = {
 }
 # The advice about a message that the provider found invalid, rather than another call.
 CHANGE_MESSAGE = gettext_noop(
-    "Change the message before you send it again. The provider refused it."
+    "Change the message before you send it again. The provider rejected it."
 )
 # The advice when the reply window is over, by the window and by whether templates may follow it.
 WAIT_A_DAY = gettext_noop("The customer wrote more than 24 hours ago. Wait until they write again.")
@@ -70,7 +70,7 @@ class ProviderError(ApiError):
     code, status = "provider_refused", 502
     more: ClassVar = {
         "kind": (str, "The kind of error, such as `temporary` or `permission`."),
-        "provider_code": (str | None, "The provider's error code."),
+        "provider_code": (str | None, "The provider's error code; null if it gave none."),
         "provider_message": (str, "The provider's message."),
     }
     # Used if there is neither advice nor a message.

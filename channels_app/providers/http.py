@@ -84,7 +84,10 @@ def download(
             max_bytes=settings.MAX_UPLOAD_BYTES, purpose=channel,
             only_hosts=names,
         )  # fmt: skip
-    except (egress.Blocked, egress.TooLarge) as error:
+    except egress.Blocked as error:
+        # Its message is written for whoever entered the address; here, the provider sent it.
+        raise ProviderError(Kind.REQUEST, "The file's host can't be reached.") from error
+    except egress.TooLarge as error:
         raise ProviderError(Kind.REQUEST, str(error)) from error
     except egress.EgressError as error:
         raise ProviderError(Kind.TEMPORARY, str(error)) from error

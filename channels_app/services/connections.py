@@ -94,17 +94,19 @@ def describe_all(
     for row in rows.select_related("connected_by").order_by("-id"):
         by_bot.setdefault(row.bot_id, []).append(row)
     return [
-        connection_schemas.ChannelConnection.from_row(_current(found)) for found in by_bot.values()
+        connection_schemas.ChannelConnection.from_row(current_of(found))
+        for found in by_bot.values()
     ]
 
 
 def current(bot: Bot, channel: MessagingChannel) -> ChannelConnection | None:
     """The bot's live connection; else the pending one, else the newest disconnected one."""
     rows = list(_of_bot(bot, channel).order_by("-id"))
-    return _current(rows) if rows else None
+    return current_of(rows) if rows else None
 
 
-def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
+def current_of(rows: Sequence[ChannelConnection]) -> ChannelConnection:
+    """The one of a bot's connections to a channel, newest first, that `current` gives."""
     order = [*LIVE, ConnectionStatus.PENDING, ConnectionStatus.DISCONNECTED]
     return min(rows, key=lambda row: order.index(ConnectionStatus(row.status)))
 

@@ -44,7 +44,7 @@ from channels_app.services import (
     sending,
 )
 from chatplatform import jobs, markdown_to_text
-from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
+from chats.models import Conversation, Message, MessageStatus, ReplyScope, Status, Thumb
 from chats.schemas.feedback import ChatFeedBackDto
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.schemas.people import CustomerInfo, Location
@@ -131,10 +131,10 @@ def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem
         case events.Rated():
             _store_rating(connection, item)
         case events.Referred() | events.ThreadControl():
-            identity = identities.find(connection, item)
-            if identity is None:
+            chat = _current_chat(connection, identities.find(connection, item))
+            if chat is None or chat.status == Status.ENDED:
                 _await(stored, stored.customer_key)
-            elif chat := _current_chat(connection, identity):
+            else:
                 _note(chat, item)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
@@ -173,10 +173,9 @@ def _receive(
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
     identities.store_details(identity, name=item.customer_name, phone=item.phone)
-    is_elsewhere = False
-    if not found:
+    chat, is_elsewhere = _current_chat(connection, identity), False
+    if chat is None or chat.status == Status.ENDED:
         item, is_elsewhere = _add_early_news(connection, identity, item)
-    chat = _current_chat(connection, identity)
     if chat and (call := _find_call(chat, item)):
         _end_call(connection, chat, call, item)
         return
@@ -188,7 +187,7 @@ def _receive(
     chat = message.conversation
     _link(connection, chat, identity)
     if choice.has_resumed:
-        channel_updates.note_messages_wanted(chat)
+        channel_updates.note(chat, "messages_resumed")
     if is_elsewhere:
         channel_updates.set_thread_owner(chat, is_ours=False)
     if referral := item.metadata.get("referral"):
@@ -501,15 +500,15 @@ def _note(chat: Conversation, item: events.Referred | events.ThreadControl) -> N
 def _add_early_news(
     connection: ChannelConnection, identity: CustomerIdentity, item: events.MessageIn
 ) -> tuple[events.MessageIn, bool]:
-    """A customer's first message with what led them here, and whether another app has their thread,
-    both as reported before the message."""
+    """A customer's message that opens a chat, with what led them here, and whether another app has
+    their thread, both as reported before the message."""
     is_elsewhere = False
     for news, row in _early_items(connection, identity):
         if isinstance(news, events.ThreadControl):
             is_elsewhere = not news.is_ours
         elif isinstance(news, events.Referred):
             lines = (*context_lines.of_referral(news.referral), *item.content.lines)
-            metadata = {"referral": news.referral} | item.metadata
+            metadata = item.metadata | {"referral": news.referral}
             item = replace(item, content=replace(item.content, lines=lines), metadata=metadata)
         else:
             continue
@@ -729,7 +728,7 @@ def _store_marketing_preference(
     identity = identities.find(connection, item) or _new_identity(connection, item)
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
     if chat := _current_chat(connection, identity):
-        channel_updates.note_offers(chat, are_wanted=item.are_wanted)
+        channel_updates.note(chat, "offers_wanted" if item.are_wanted else "offers_refused")
 
 
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
@@ -741,7 +740,7 @@ def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> 
     chat = _current_chat(connection, identities.find(connection, item))
     if chat is None:
         return
-    channel_updates.note_blocked(chat, is_blocked=item.is_blocked)
+    channel_updates.note(chat, "blocked" if item.is_blocked else "unblocked")
     if item.is_blocked:
         channel_updates.close_reply_window(chat)
     elif PROVIDERS[connection.channel].reply_window is None:

@@ -13,6 +13,8 @@ from chatplatform.testing.browser import violations
 from chats.models import Conversation, Customer, Message
 from identity.testing import enter_site
 
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -71,6 +73,36 @@ def test_in_the_browser_a_refused_reply_is_told_elsewhere_and_sent_again(chatapp
     assert violations(screen) == []
     run_jobs()
     assert chatapp.replies() == ["Here I am"]
+
+
+@pytest.mark.full
+def test_in_the_browser_a_rejected_file_is_sent_again(chatapp, quiet, ben, desk):
+    chat = chat_with(chatapp, "an")
+    ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
+    screen = desk(chat)
+    attach = screen.get_by_label("Attach files")
+    attach.set_input_files([{"name": "shoe.png", "mimeType": "image/png", "buffer": PNG}])
+    chatapp.sim.fault("recipient_gone", what="sends")
+    answer(screen, "")
+    run_jobs()
+    screen.reload()  # the jobs run in the test, whose links have another host
+    screen.get_by_role("button", name="Try again").click()
+    pending = screen.locator(".message.pending")
+    assert "shoe.png" in pending.inner_text()
+    assert screen.get_by_role("button", name="Try again").count() == 0
+    pending.get_by_role("button", name="Undo").click()
+    pending.wait_for(state="detached")
+    assert screen.locator(".files li").count() == 0  # it stays in the transcript
+    screen.get_by_role("button", name="Try again").click()
+    screen.get_by_role("button", name="Send now").click()
+    pending.wait_for(state="detached")
+    run_jobs()
+    assert screen.get_by_role("button", name="Try again").count() == 0
+    first, second = Message.objects.filter(sender_type="agent").order_by("seq")
+    assert (first.status, second.status) == ("failed", "sent")
+    [part] = second.content
+    assert (part["type"], part["file_name"]) == ("image", "shoe.png")
+    assert violations(screen) == []
 
 
 @pytest.mark.full

@@ -71,6 +71,13 @@ def test_a_number_after_another_message_is_no_choice(nobody, quiet):
     assert came(nobody, "/chatapp/webhook", body).text == "2"
 
 
+def test_a_yes_by_a_button_of_a_campaign_is_for_an_agent(nobody, number):
+    button = {"payload": "CONFIRM-7", "text": "Confirm"}
+    body = of_chatapp(messages=[message(type="button", button=button, text=None)])
+    chat = came(nobody, "/chatapp/webhook", body).conversation
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "unreadable")
+
+
 def offer(chat):
     say(chat, [{"type": "text", "text": "What is it about?", "options": OPTIONS}])
 
@@ -130,6 +137,8 @@ def test_a_customer_who_wrote_stop_gets_no_template_until_they_write_again(nobod
     came(nobody, "/chatapp/webhook", of_chatapp(messages=[message(id="wamid.2")]))
     customer.refresh_from_db()
     assert customer.opt_out == "none"
+    note = Message.objects.get(is_note=True)
+    assert note.metadata == {"lines": [Line(kind="messages_resumed")], "no_words": True}
     assert ben.post(path, template).status_code == 201
 
 

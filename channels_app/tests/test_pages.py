@@ -84,7 +84,7 @@ def test_an_account_is_connected_tested_and_disconnected(site, sim, bot, channel
     assert account not in text(site.get(OVERVIEW)), "an owner sees names, not ids"
     assert site.post(own, {"form": "disconnect"})["Location"] == own
     assert ChannelConnection.objects.get().status == "disconnected"
-    assert own not in text(site.get(OVERVIEW))
+    assert own in text(site.get(OVERVIEW)), "its page connects it again"
 
 
 def test_an_account_signs_in_by_itself(site, sim, bot):
@@ -181,3 +181,7 @@ def test_in_the_browser_a_number_is_connected_and_given_up(screen_beside_sim, si
     screen.get_by_role("button", name="Disconnect").click()
     screen.locator("#account[data-state=disconnected]").wait_for()
     assert ChannelConnection.objects.get().status == "disconnected"
+    # The list leads to the account's page, which connects it again.
+    screen.goto(OVERVIEW)
+    screen.locator("[data-channel=chatapp] [data-state=disconnected] a").click()
+    screen.get_by_role("button", name="Reconnect").wait_for()

@@ -223,6 +223,41 @@ def test_a_thread_that_came_back_before_the_first_message_is_the_bots(socialnet,
     assert Message.objects.filter(sender_type="bot").exists()
 
 
+def test_the_bot_is_silent_if_another_app_took_the_thread_after_the_chat_had_ended(
+    socialnet, ann, ben, bot
+):
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=False)
+    post_signed(ann, "/socialnet/webhook", event({"message": {"mid": "m_1", "text": "Hello?"}}))
+    run_jobs()
+    chat = Conversation.objects.get()
+    assert ben.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 200
+    taken = {"take_thread_control": {"previous_owner_app_id": "900000001"}}
+    again = {"message": {"mid": "m_2", "text": "Is it blue?"}, "timestamp": 1795226399999}
+    bots = Message.objects.filter(sender_type="bot").count()
+    for part in (taken, again):
+        post_signed(ann, "/socialnet/webhook", event(part))
+        run_jobs()
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "answered_elsewhere")
+    assert Message.objects.filter(sender_type="bot").count() == bots
+
+
+def test_agents_read_that_another_app_took_the_thread_and_gave_it_back(socialnet, ann, bot):
+    """Also while the customer waits for an agent anyway."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+    for part in (
+        {"message": {"mid": "m_1", "text": "Hello?"}},
+        {"take_thread_control": {"previous_owner_app_id": "900000001"}},
+        {"pass_thread_control": {}, "timestamp": 1795226399999},
+        {"pass_thread_control": {}, "timestamp": 1795226400999},
+    ):
+        post_signed(ann, "/socialnet/webhook", event(part))
+        run_jobs()
+    notes = Message.objects.filter(is_note=True).order_by("seq")
+    kinds = [note.metadata["lines"][0]["kind"] for note in notes]
+    assert kinds == ["thread_taken", "thread_returned"]
+
+
 def test_a_link_that_led_a_new_customer_here_is_shown_with_the_first_message(socialnet, ann):
     link = {"referral": {"ref": "spring", "source": "SHORTLINK", "type": "OPEN_THREAD"}}
     post_signed(ann, "/socialnet/webhook", event(link))

@@ -48,13 +48,30 @@ class Finding:
     question: str
     source: str
     has_no_answer: bool
-    is_golden: bool
+    golden: GoldenQuestion | None
     may_judge: bool
+    # The written answer to the question, if it is newer than this reply.
+    written: Document | None = None
     is_newest: bool = False
     form: AnswerForm | None = None
     # The document that corrects the answer, and what the bot answers today.
     correction: Any = None
     today: dict[str, Any] | None = None
+
+    @property
+    def is_now_golden(self) -> bool:
+        """Whether the question's test expects the source of today's answer."""
+        sources = {source.casefold() for source in (self.today or {}).get("sources", ())}
+        expected = self.golden.expected_source.casefold() if self.golden else None
+        return expected is not None and (not expected or expected in sources)
+
+    @property
+    def source_today(self) -> str:
+        """The source that a test should expect of today's answer: the written answer, if it is
+        among the sources."""
+        sources: list[str] = list((self.today or {}).get("sources", ()))
+        title = self.written.title if self.written else None
+        return title if title in sources else next(iter(sources), "")
 
     @property
     def is_learned(self) -> bool:
@@ -127,15 +144,21 @@ class BotTestPages(TenantAdmin):
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
         """Add a correctly answered question as a golden question that expects the source of the
-        answer that the person saw: the reply's, or today's."""
+        answer that the person saw: the reply's, or today's. A question that was added before then
+        expects this source."""
         bot, _, _, asked = self._answer(request, bot_id, chat_id, message_id)
         if request.method == "POST":
             body = GoldenQuestionDto(
                 question=written_answers.one_line(asked.text),
                 expected_source=request.POST.get("source", "")[:300] or None,
             )
+            added = golden_questions.list_for_bot(bot).filter(question=body.question).first()
+            by = viewer(request)
             try:
-                golden_questions.create(bot, body=body, by=viewer(request))
+                if added:
+                    golden_questions.update(bot, added.pk, body=body, by=by)
+                else:
+                    golden_questions.create(bot, body=body, by=by)
             except ApiError as exc:
                 messages.error(request, gettext(str(exc)))
         return redirect("admin:chats_tried_bot", bot_id, chat_id)
@@ -251,7 +274,8 @@ def _findings(
     texts = {row.pk: row.text for row in rows}
     questions = {written_answers.one_line(text) for text in texts.values()}
     rows_of_golden = GoldenQuestion.objects.filter(bot=bot, question__in=questions)
-    golden = set(rows_of_golden.values_list("question", flat=True))
+    golden = {row.question: row for row in rows_of_golden}
+    answers = written_answers.existing_for(bot, questions)
     found = {}
     for row in rows:
         question = written_answers.one_line(texts.get(row.in_reply_to_id, ""))
@@ -264,7 +288,8 @@ def _findings(
             question=question,
             source=row.citations[0]["title"] if row.citations else "",
             has_no_answer=receipt.decision in NO_ANSWER,
-            is_golden=question in golden,
+            golden=golden.get(question),
+            written=_newer(answers.get(question.casefold()), row),
             may_judge=may_judge,
             form=_form(bot, question, row.pk) if may_judge else None,
         )
@@ -272,6 +297,14 @@ def _findings(
         newest = next(reversed(found))
         found[newest] = replace(found[newest], is_newest=True)
     return found
+
+
+def _newer(written: Document | None, reply: Message) -> Document | None:
+    """The written answer, if the reply neither says it nor rests on it as it is now."""
+    if written is None or written.content in reply.text:
+        return None
+    is_cited = written.title in {citation["title"] for citation in reply.citations}
+    return None if is_cited and written.updated_at <= reply.created_at else written
 
 
 def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerForm:

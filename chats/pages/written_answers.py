@@ -1,11 +1,13 @@
 """Answers that people write on the site. A question has at most one; it can be changed."""
 
+from collections.abc import Collection
 from datetime import date
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models.functions import Lower
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -32,6 +34,14 @@ def existing(bot: Bot, question: str) -> Document | None:
     """The bot's written answer to a question; None if there is none."""
     rows = written_sources.list_for_bot(bot, DocumentSource.QUESTION_ANSWER)
     return rows.filter(title__iexact=one_line(question)).first()
+
+
+def existing_for(bot: Bot, questions: Collection[str]) -> dict[str, Document]:
+    """The bot's written answers to these questions, by the question in `casefold()`."""
+    rows = written_sources.list_for_bot(bot, DocumentSource.QUESTION_ANSWER)
+    lowered = [one_line(question).lower() for question in questions]
+    found = rows.annotate(lowered=Lower("title")).filter(lowered__in=lowered)
+    return {row.title.casefold(): row for row in found}
 
 
 def initial(bot: Bot, question: str) -> dict[str, Any]:

@@ -213,15 +213,15 @@ def test_the_words_say_when_it_opens(server, bot, set_hours, time_machine):
     time_machine.move_to(datetime(2026, 11, 28, 12, 0, tzinfo=UTC))  # a Saturday
     english = make_chat(bot, assign_type="queue")
     write(server, english)
-    assert told(english) == ["Back on Monday, 09:00 (UTC)."]
+    assert told(english) == ["Back on Monday, 09:00."]
     vietnamese = make_chat(bot, assign_type="queue", language="vi")
     write(server, vietnamese, "Có ai ở đó không? Tôi cần giúp đỡ.")
-    assert told(vietnamese) == ["Gặp lại Thứ 2, 09:00 (UTC)."]
+    assert told(vietnamese) == ["Gặp lại Thứ 2, 09:00."]
     holiday = {"date": "2026-11-30", "name": "", "hours": []}
     set_hours(out_of_hours_message=words, business_hours=monday, holidays=[holiday])
     later = make_chat(bot, assign_type="queue")
     write(server, later)
-    assert told(later) == ["Back on Monday 7 December, 09:00 (UTC)."]
+    assert told(later) == ["Back on Monday 7 December, 09:00."]
 
 
 @pytest.mark.parametrize(
@@ -229,10 +229,10 @@ def test_the_words_say_when_it_opens(server, bot, set_hours, time_machine):
     [
         ("Europe/Berlin", "Monday, 09:00"),
         ("Europe/Paris", "Monday, 09:00"),
-        ("Asia/Tokyo", "Monday, 17:00 (09:00 Europe/Berlin)"),
-        ("Pacific/Honolulu", "Sunday, 22:00 (Monday, 09:00 Europe/Berlin)"),
-        ("Mars/Base", "Monday, 09:00 (Europe/Berlin)"),
-        (None, "Monday, 09:00 (Europe/Berlin)"),
+        ("Asia/Tokyo", "Monday, 17:00 (09:00 Central European Time)"),
+        ("Pacific/Honolulu", "Sunday, 22:00 (Monday, 09:00 Central European Time)"),
+        ("Mars/Base", "Monday, 09:00"),
+        (None, "Monday, 09:00"),
     ],
 )
 def test_the_opening_is_told_in_the_customers_time_zone(
@@ -251,6 +251,16 @@ def test_the_opening_is_told_in_the_customers_time_zone(
     Conversation.objects.filter(pk=chat.pk).update(assign_type="queue")
     write(server, chat)
     assert told(chat) == [f"Back on {opening}."]
+
+
+def test_the_companys_zone_is_named_in_the_customers_language(server, bot, set_hours, time_machine):
+    monday = [{"weekday": 0, "opens": "09:00", "closes": "17:00"}]
+    set_hours(out_of_hours_message={"vi": "Gặp lại {opens}."}, business_hours=monday)
+    type(bot.client).objects.filter(pk=bot.client_id).update(timezone="Asia/Ho_Chi_Minh")
+    time_machine.move_to(datetime(2026, 11, 28, 12, 0, tzinfo=UTC))  # a Saturday
+    chat = make_chat(bot, assign_type="queue", language="vi", location={"timezone": "Asia/Tokyo"})
+    write(server, chat, "Có ai ở đó không? Tôi cần giúp đỡ.")
+    assert told(chat) == ["Gặp lại Thứ 2, 11:00 (09:00 Giờ Việt Nam)."]
 
 
 def test_who_is_told_nothing(ben, server, bot, set_hours):

@@ -7,6 +7,7 @@ from bots.models import Document
 from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.tests.test_asked_fields import Talk
+from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,6 +43,18 @@ def test_a_question_about_hours_is_answered_from_the_hours_that_are_set(opens, b
         assert "Thursday, 24 December 2099 (Christmas Eve): closed all day" in answer
         assert [source["title"] for source in talk.last["citations"]] == ["Business hours"]
     assert talk.say("How long do parcels take?").startswith("Parcels arrive")
+
+
+def test_hours_alone_are_no_content_on_the_bots_pages(opens, ann, bot):
+    def is_done():
+        page = signed_in(ann.user).get(reverse("admin:bots_bot_content", args=[bot.pk]))
+        return page.context["tabs"][0]["is_done"]
+
+    opens(business_hours=WEEK)
+    assert Document.objects.get().chunk_count
+    assert not is_done()
+    trained(bot, "Parcels arrive within three days.")
+    assert is_done()
 
 
 def test_the_text_follows_the_hours(opens, bot, server):

@@ -287,6 +287,12 @@ def test_what_a_mere_ok_is_depends_on_what_stands_before_it(reply, said):
     assert decision == (CannedReply(said, receipt) if said else AskEngine(QUESTION.question))
 
 
+@pytest.mark.parametrize("previous", ["nothing", "greeting", "thanks", "quotation", "other"])
+def test_a_yes_by_a_button_of_others_is_for_a_person(previous):
+    tapped = ShortReply("greeting", False, previous, is_foreign_button=True)
+    assert decide.from_facts(replace(QUESTION, short_reply=tapped)) == HandOver("unreadable")
+
+
 def test_who_was_greeted_is_greeted_briefly():
     receipt = Receipt("small_talk", kind="greeting")
     again = replace(GREETING, has_greeted=True)

@@ -149,6 +149,40 @@ def test_enter_sends_for_who_wants_it_and_the_chat_is_ended_or_snoozed(
     problems.clear()
 
 
+def test_a_reply_that_can_be_undone_goes_out_before_an_assignment(
+    screen, shop, ann, ben, chat_id, problems
+):
+    composer = open_chat(screen, ben)
+
+    def assign_to(choice):
+        screen.keyboard.press("Control+Enter")
+        screen.locator(".acts").get_by_role("button", name="Assign…").click()
+        screen.get_by_role("dialog").get_by_role("button", name=choice).click()
+        expect(screen.get_by_role("dialog")).to_have_count(0)
+
+    composer.fill("One")
+    assign_to("Return to queue")
+    assert Conversation.objects.get().assign_type == "queue"
+    composer.fill("Two")
+    assign_to("Ann")
+    assert Conversation.objects.get().assignee == ann.user
+    expect(log(screen).locator(".pending")).to_have_count(0)
+    assert seen_by_customer(shop, chat_id)[1:3] == ["One", "Two"]
+    # What could not be sent is not followed by an assignment.
+    other = write_in(shop, "Yan")
+    show(screen, "Unassigned")
+    row(screen, "Yan").click()
+    composer.fill("Three")
+    screen.keyboard.press("Control+Enter")
+    Conversation.objects.filter(pk=other).update(assign_type="agent", assignee=ann.user)
+    screen.locator(".acts").get_by_role("button", name="Assign…").click()
+    screen.get_by_role("dialog").get_by_role("button", name="Assign to me").click()
+    expect(screen.locator(".toast.fault")).to_contain_text("wasn't sent")
+    assert Conversation.objects.get(pk=other).assignee == ann.user
+    assert all("409" in problem for problem in problems)
+    problems.clear()
+
+
 def test_a_reply_that_was_begun_becomes_no_note(screen, shop, ann, ben, chat_id):
     composer = open_chat(screen, ben)
     composer.fill("The price is")
@@ -283,13 +317,19 @@ def test_a_reply_is_rewritten_where_a_model_is_set(screen, shop, ben, chat_id, o
         expect(composer).to_have_value("We sendd it tomorrow.")
 
 
-def test_without_a_model_nothing_needs_one(screen, shop, ben):
+def test_without_a_model_whoever_asks_for_a_translation_is_told_what_it_needs(screen, shop, ben):
     write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
     open_chat(screen, ben)
     expect(log(screen)).to_contain_text("Đơn hàng của tôi đâu?")
     expect(screen.get_by_role("button", name="Suggest")).to_be_visible()
-    for name in ("Rewrite", "Translate", "Summarize"):
+    for name in ("Rewrite", "Summarize"):
         expect(screen.get_by_role("button", name=name)).to_have_count(0)
+    screen.locator("#composer").fill("On its way.")
+    expect(screen.locator("[data-untranslated]")).to_have_count(0)
+    translate = log(screen).get_by_role("button", name="Translate")
+    translate.click()
+    expect(log(screen).locator("[data-no-model]")).to_be_visible()
+    expect(translate).to_have_count(0)
 
 
 def test_whoever_wants_translations_without_a_model_is_told_where_to_connect_one(

@@ -147,6 +147,19 @@ def test_what_is_refused_or_cannot_be_sent_stays_in_the_field(screen, zoe, probl
     problems.clear()
 
 
+def test_a_refusal_that_is_not_about_the_value_is_told_in_its_own_words(screen, zoe, problems):
+    answer = {"detail": "Another agent changed this.", "code": "conflict"}
+    screen.route("**/ai/customers/*", lambda route: route.fulfill(status=409, json=answer))
+    card = card_of(screen)
+    card.locator("[data-field=email]").click()
+    card.locator("input[name=email]").fill("zoe@shop.example")
+    screen.keyboard.press("Enter")
+    expect(screen.locator(".toast.fault")).to_contain_text("Another agent changed this.")
+    expect(card.get_by_role("alert")).to_have_count(0)
+    expect(card.locator("input[name=email]")).to_have_value("zoe@shop.example")
+    problems.clear()
+
+
 def test_a_viewer_reads_attributes(screen, shop, ben):
     write_in(shop, "Zoe")
     Customer.objects.update(attributes={"plan": "gold"})

@@ -296,6 +296,8 @@ def test_the_desk_shows_what_a_message_of_a_channel_is_about(screen, ben, client
     missed = {"lines": [{"kind": "missed_call"}], "no_words": True}
     said = [{"type": "text", "text": "Missed call"}]
     put_message(chat, "customer", content=said, metadata=missed)
+    blocked = {"lines": [{"kind": "blocked"}], "no_words": True}
+    put_message(chat, "system", content=said, metadata=blocked, is_note=True)
     place = {"latitude": 21.0, "longitude": 105.8}
     put_message(chat, "customer", content=[
         {"type": "location", "text": "Blue Shop", "location": place}
@@ -306,7 +308,7 @@ def test_the_desk_shows_what_a_message_of_a_channel_is_about(screen, ben, client
     expect(log(screen).get_by_role("link", name="Blue Shop")).to_be_visible()
     shown = log(screen).locator("[data-line]")
     kinds = [line.get_attribute("data-line") for line in shown.all()]
-    assert kinds == ["quote", "product", "of_tomorrow", "missed_call"]
+    assert kinds == ["quote", "product", "of_tomorrow", "missed_call", "blocked"]
     address = log(screen).locator('[data-line="product"] a')
     expect(address).to_have_attribute("href", "https://shop.example/1")
     expect(log(screen).get_by_text("Missed call")).to_have_count(1)

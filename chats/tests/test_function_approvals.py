@@ -20,6 +20,7 @@ from chats.models import Conversation, Message
 from chats.services.reply import after_approval
 from chats.testing import put_message
 from chats.tests import test_function_calls
+from chats.tests.test_desk import say, write_in
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
 from identity.models import AuditEvent, User
 from identity.testing import enter_site
@@ -102,6 +103,23 @@ def test_a_call_that_a_colleague_decides_leaves_the_inbox(screen, waiting, chat,
     assert ann.post(decision(bot, waiting), {"approve": False}).status_code == 200
     run_jobs()
     expect(asked).to_have_count(0)
+
+
+def test_the_inbox_asks_for_calls_only_beside_a_note(screen, shop, ben):
+    chat_id = write_in(shop, "Zoe")
+    put_message(
+        Conversation.objects.get(pk=chat_id),
+        "system",
+        content=[{"type": "text", "text": "We are closed."}],
+    )
+    asked = []
+    screen.on("request", lambda request: asked.append(request.url))
+    enter_site(screen, ben.user)
+    screen.goto(f"/admin/desk/#{chat_id}")
+    expect(screen.get_by_role("log")).to_contain_text("We are closed.")
+    say(shop, chat_id, "Until when?")
+    expect(screen.get_by_role("log")).to_contain_text("Until when?")
+    assert not [url for url in asked if "/function-calling/" in url]
 
 
 def test_an_approved_call_is_made_and_answered(waiting, chat, ben, bot, tool):

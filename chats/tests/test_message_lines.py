@@ -1,11 +1,18 @@
-"""What the bot makes of what a channel tells besides a customer's words."""
+"""What the bot and the desk make of what a channel tells besides a customer's words."""
+
+import json
+import re
+from typing import get_args
 
 import pytest
 
 from bots.testing import make_bot
+from chatplatform.templatetags.channel_lines import TEXTS
+from chats.services.core import channel_context
 from chats.services.reply import decide, gather
 from chats.services.reply.decide import AskEngine, HandOver, NoReply
 from chats.testing import make_chat, put_message
+from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db
 PLACE = {"type": "location", "text": "Blue Shop", "location": {"latitude": 1.0, "longitude": 2.0}}
@@ -89,3 +96,15 @@ def test_lines_of_a_callers_own_metadata_may_be_anything(chat):
         )  # fmt: skip
         asked = decide.from_facts(gather.facts_for(message, ()))
         assert asked == AskEngine("Is it in stock?")
+
+
+def test_the_desk_has_the_words_of_each_kind_of_line_in_the_agents_language(ben):
+    ben.user.language = "de"
+    ben.user.save()
+    page = signed_in(ben.user).get("/admin/desk/").content.decode()
+    found = re.search(r'<script id="channel-lines"[^>]*>(.*?)</script>', page)
+    assert found
+    words = json.loads(found[1])
+    assert words.keys() >= {*get_args(channel_context.Kind)}
+    same = {kind for kind, text in words.items() if text == TEXTS[kind]}
+    assert same == {"answer", "sticker"}

@@ -88,6 +88,7 @@ def test_a_day_is_made_again_and_every_change_is_right_by_hand(ann, ben, cara, b
     started = ann.post(path, body)
     assert (started.status_code, started.json()["total"]) == (202, 10)
     one = f"{path}/{started.json()['id']}"
+    assert [ben.get(one).json()[name] for name in ("engine", "error", "finished_at")] == [None] * 3
     refused = ann.post(path, body)
     assert (refused.status_code, refused.json()["code"]) == (409, "replay_running")
     run_jobs()

@@ -256,18 +256,27 @@ def test_the_forecast_follows_the_last_week_and_orders_are_listed(site, ann, set
     assert CreditEntry.objects.filter(client=ann.client, kind="reserve").count() == 1
     account = Subscription.objects.filter(client=ann.client)
     account.update(plan="standard", period_end=None)
-    # Too little is known of a company's first days.
-    assert 'data-forecast=""' in site.get(path("plan")).content.decode()
+    # Too little is known of a company's first days, which the page says.
+    shown = site.get(path("plan")).content.decode()
+    assert 'data-forecast=""' in shown
+    assert 'data-outlook="too_early"' in shown
+    assert "Not enough use yet" in shown
     now = timezone.now()
     Client.objects.filter(pk=ann.client.pk).update(created_at=now - timedelta(days=4))
     shown = site.get(path("plan")).content.decode()
     assert 'data-forecast="63"' in shown
+    assert 'data-outlook="until"' in shown
     assert "data-trial" not in shown
     # A trial ends before the credits would.
     account.update(plan="trial", period_end=now + timedelta(days=30))
     shown = site.get(path("plan")).content.decode()
     assert 'data-forecast=""' in shown
+    assert 'data-outlook="beyond"' in shown
     assert "data-trial" in shown
+    CreditEntry.objects.filter(client=ann.client, kind="reserve").update(amount=-1)
+    assert 'data-outlook="years"' in site.get(path("plan")).content.decode()
+    CreditEntry.objects.filter(client=ann.client, kind="reserve").delete()
+    assert 'data-outlook="unused"' in site.get(path("plan")).content.decode()
     settings.CREDIT_PACKS = {"5000": "45 EUR"}
     assert "45 EUR" in site.get(path("plan")).content.decode()
     refused = site.post(path("plan"), {"form": "order", "amount": "7"})

@@ -144,6 +144,18 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     (source,) = re.findall(r'name="source" value="(.*?)"', now_said)
     assert source == Document.objects.get(source="question_answer").title
     assert Message.objects.filter(sender_type="bot", in_reply_to__isnull=False).count() == 1
+    # Good belongs to the corrected answer, which stays; what an earlier test expects is replaced.
+    keep = reverse("admin:chats_keep_answer", args=[bot.pk, answer.conversation_id, answer.pk])
+    for earlier in (None, "Old hours"):
+        if earlier:
+            GoldenQuestion.objects.update(expected_source=earlier)
+            assert "data-good" in site.post(now).content.decode()
+        kept_page = site.get(site.post(keep, {"source": source})["Location"]).content.decode()
+        assert GoldenQuestion.objects.get(bot=bot).expected_source == source
+        (corrected,) = re.findall(r"data-corrected>.*?</div>", kept_page, re.DOTALL)
+        assert "From ten to six." in corrected
+        assert kept_page.count("data-golden") == corrected.count("data-golden") == 1
+    assert "data-golden" in site.post(now).content.decode().partition("data-now>")[2]
     # The form shows the answer that exists now, and changes it.
     document = Document.objects.get(source="question_answer")
     assert f'value="{document.pk}"' in site.get(tried).content.decode()

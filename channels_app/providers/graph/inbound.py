@@ -193,7 +193,7 @@ def _content(message: hook.HookMessage) -> events.Content:
         url = context_lines.first_text(*urls)
         title = attachment.title or as_text(payload.get("title"))
         at = as_dict(payload.get("coordinates"))
-        found = place_of(at.get("lat"), at.get("long"))
+        found = place_of(at.get("lat"), at.get("long"), title or "")
         if kind == "location" and found:
             place = found
         elif kind == "like_heart":

@@ -7,6 +7,8 @@ become the message's text, and its metadata has `no_words`.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
+from chatplatform.templatetags.channel_lines import TEXTS
+
 Kind = Literal[
     "quote", "missing_quote", "product", "post", "reel", "story", "forwarded", "forwarded_from",
     "forwarded_often", "advertisement", "link", "post_link", "story_reply", "story_mention",
@@ -14,6 +16,9 @@ Kind = Literal[
     "missed_call", "call_allowed", "call_refused", "opted_out", "opted_in", "tapped",
     "unsupported", "sticker", "live_location", "live_photo", "video_message", "shared_link",
     "started",
+    # Of the platform's notes:
+    "messages_resumed", "offers_refused", "offers_wanted", "blocked", "unblocked", "thread_taken",
+    "thread_returned",
 ]  # fmt: skip
 
 
@@ -25,47 +30,6 @@ class Line(TypedDict, total=False):
     url: str
 
 
-# The English text of a line of each kind; the desk's are `LINES` in `labels.js`.
-_TEXTS: dict[str, str] = {
-    "quote": "Replying to: {text}",
-    "missing_quote": "Replying to a message that isn't here",
-    "product": "Product: {text}",
-    "post": "Shared a post: {text}",
-    "reel": "Shared a reel: {text}",
-    "story": "Shared a story: {text}",
-    "forwarded": "Forwarded",
-    "forwarded_from": "Forwarded from {text}",
-    "forwarded_often": "Forwarded many times",
-    "advertisement": "Came from an ad: {text}",
-    "link": "Came from a link: {text}",
-    "post_link": "Came from a post: {text}",
-    "story_reply": "Replied to your story",
-    "story_mention": "Mentioned you in their story",
-    "answer": "{text}",
-    "form": "Filled in a form",
-    "order": "Order: {text}",
-    "contact": "Contact: {text}",
-    "own_number": "Shared their own phone number: {text}",
-    "poll": "Poll: {text}",
-    "call": "The customer is calling",
-    "answered_call": "Call from the customer, answered, {text}",
-    "missed_call": "Missed call from the customer",
-    "call_allowed": "Allows you to call",
-    "call_refused": "Doesn't allow you to call",
-    "opted_out": "Asked for no more messages",
-    "opted_in": "Wants messages again",
-    "tapped": "Tapped a button: {text}",
-    "unsupported": "Sent something that can't be shown here: {text}",
-    "sticker": "Sticker: {text}",
-    "live_location": "Live location",
-    "live_photo": "Live photo",
-    "video_message": "Video message",
-    "shared_link": "Shared a link: {text}",
-    "started": "Started the chat",
-}
-# The texts that two kinds have in some messages instead.
-_ONLY_PRODUCT = "Shared a product: {text}"
-_ADVERTISEMENT_NUMBER = "Came from an advertisement ({text})"
 # Kinds of lines that say what a question is about. The bot gets them with the question.
 _ABOUT = {"quote", "product", "post", "reel", "story", "shared_link"}
 # Kinds of lines beside which a product counts as shared, and not as what a question is about.
@@ -87,13 +51,13 @@ def to_text(lines: Sequence[Mapping[str, Any]], *, is_alone: bool = True) -> str
 
 def _line_text(line: Mapping[str, Any], *, is_only_product: bool) -> str:
     kind, text = line["kind"], line.get("text") or ""
-    template = _TEXTS[kind]
     if kind == "product" and is_only_product:
-        template = _ONLY_PRODUCT
+        kind = "only_product"
     elif kind == "advertisement" and text.isdecimal():
-        template = _ADVERTISEMENT_NUMBER
+        kind = "advertisement_number"
     elif kind == "shared_link":
         text = " ".join(filter(None, (text, line.get("url"))))
+    template = TEXTS[kind]
     shown = template if text else template.partition("{text}")[0].rstrip(":, ")
     return shown.replace("{text}", text)
 
@@ -120,4 +84,4 @@ def _read(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     anything."""
     lines = metadata.get("lines")
     found = [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
-    return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _TEXTS]
+    return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in TEXTS]

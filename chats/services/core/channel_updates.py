@@ -13,11 +13,12 @@ from django.utils import timezone
 from bots.language import detection
 from bots.models import Bot
 from chatplatform.channel_names import MessagingChannel
-from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
 from chats.models.message import text_content
 from chats.schemas.message import ConvMessage, MessageContent
 from chats.services.core import (
     attachments,
+    channel_context,
     conversations,
     enqueue_translations,
     lifecycle,
@@ -81,32 +82,34 @@ def set_thread_owner(chat: Conversation, *, is_ours: bool) -> None:
         if not is_ours and locked.assign_type == AssignType.BOT:
             lifecycle.to_queue(locked, reason="answered_elsewhere")
         if not is_ours:
-            messages.append_note(locked, "Another app answers this conversation now.", {})
-        elif was_elsewhere:
-            messages.append_note(locked, "The other app handed this conversation back.", {})
+            _append_note(locked, "thread_taken")
+        elif was_elsewhere or _is_thread_taken(locked):
+            _append_note(locked, "thread_returned")
         may_return = was_elsewhere and locked.assign_type == AssignType.QUEUE
         if is_ours and may_return and not conversations.bot_off_reason(locked.bot):
             lifecycle.to_bot(locked, by=None)
 
 
-def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
-    """Add a note that the customer opted out of offers, or in again."""
+def _is_thread_taken(chat: Conversation) -> bool:
+    """Whether another app answers the chat by the newest note about that."""
+    notes = Message.objects.filter(
+        conversation=chat, is_note=True,
+        metadata__lines__0__kind__in=["thread_taken", "thread_returned"],
+    )  # fmt: skip
+    newest = notes.order_by("-seq").first()
+    return newest is not None and newest.metadata["lines"][0]["kind"] == "thread_taken"
+
+
+def note(chat: Conversation, kind: channel_context.Kind) -> None:
+    """Add a note for the agents with a line of this kind."""
     with transaction.atomic():
-        change = "opted in to offers again" if are_wanted else "opted out of offers"
-        messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
+        _append_note(conversations.lock(chat), kind)
 
 
-def note_messages_wanted(chat: Conversation) -> None:
-    """Add a note that a customer who had opted out of all messages gets them again."""
-    with transaction.atomic():
-        messages.append_note(conversations.lock(chat), "The customer gets messages again.", {})
-
-
-def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
-    """Add a note that the customer has blocked the channel's account, or unblocked it."""
-    with transaction.atomic():
-        change = "blocked" if is_blocked else "unblocked"
-        messages.append_note(conversations.lock(chat), f"The customer {change} your account.", {})
+def _append_note(chat: LockedConversation, kind: channel_context.Kind) -> None:
+    lines = [Line(kind=kind)]
+    metadata = {"lines": lines, "no_words": True}
+    messages.append_note(chat, channel_context.to_text(lines), {}, metadata=metadata)
 
 
 def end_call(message: Message, lines: list[Line], text: str) -> None:

@@ -161,7 +161,13 @@ def append_welcome(chat: LockedConversation) -> None:
         append_platform_message(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
 
 
-def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
+def append_note(
+    chat: LockedConversation,
+    text: str,
+    receipt: dict[str, Any],
+    *,
+    metadata: dict[str, Any] | None = None,
+) -> None:
     """Store a note by the platform for the agents."""
     append(
         chat,
@@ -170,6 +176,7 @@ def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) ->
         language="en",
         receipt=receipt,
         is_note=True,
+        metadata=metadata or {},
     )
 
 

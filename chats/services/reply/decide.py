@@ -185,6 +185,8 @@ class ShortReply:
     is_satisfied: bool
     # The kind of the latest message to the customer.
     previous_kind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
+    # Whether the customer tapped it as a button that the bot did not offer, such as a campaign's.
+    is_foreign_button: bool = False
 
 
 @dataclass(frozen=True)
@@ -284,6 +286,8 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         return HandOver("files_only" if is_files else "unreadable")
     if not facts.texts:
         return AskEngine("")
+    if facts.short_reply and facts.short_reply.is_foreign_button:
+        return HandOver("unreadable")
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)

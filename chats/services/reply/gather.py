@@ -56,7 +56,7 @@ def facts_for(
         confirmation=confirmation,
         handoff_policy=_handoff_policy(chat),
         info=_info(message, texts, wanted, before_seq=first_seq),
-        short_reply=_short_reply(chat, intent, before_seq=first_seq),
+        short_reply=_short_reply(chat, burst, intent),
         has_greeted=(intent.small_talk == "greeting" or intent.anything_else_answer is not None)
         and messages.has_greeted(chat, before_seq=first_seq),
         is_waiting=is_waiting,
@@ -110,11 +110,22 @@ def _handoff_policy(chat: Conversation) -> HandoffPolicy:
     )  # fmt: skip
 
 
-def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:
+def _short_reply(chat: Conversation, burst: Sequence[Message], intent: Intent) -> ShortReply | None:
     if intent.anything_else_answer is None:
         return None
-    latest = fast_sql.latest_outgoing(chat, before_seq=before_seq)
-    return ShortReply(intent.anything_else_answer, intent.is_satisfied, _kind_of(latest))
+    latest = fast_sql.latest_outgoing(chat, before_seq=burst[0].seq)
+    return ShortReply(
+        intent.anything_else_answer, intent.is_satisfied, _kind_of(latest),
+        is_foreign_button=_is_foreign_button(burst[-1], latest),
+    )  # fmt: skip
+
+
+def _is_foreign_button(message: Message, latest: Message | None) -> bool:
+    """Whether the customer tapped a button that our latest message does not have."""
+    offered = [
+        option["value"] for part in latest.content for option in part.get("options") or []
+    ] if latest else []  # fmt: skip
+    return "payload" in message.metadata and message.metadata["payload"] not in offered
 
 
 def _kind_of(

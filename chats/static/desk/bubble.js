@@ -2,13 +2,13 @@
 
 import { html } from "../common/html.js";
 import { PlainText, Rich, lineOf, textBesideLine } from "../common/message_text.js";
-import { language, t } from "../common/i18n.js";
+import { isForeign, language, t } from "../common/i18n.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, isWordless, label, linesOf, reasonOf, refusalText } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, deletedText, isWordless, label, linesOf, reasonOf, refusalText } from "./labels.js";
 import * as outbox from "./outbox.js";
-import { Face, faceOf, safeAddress, senderName } from "./people.js";
+import { Face, faceOf, isHere, safeAddress, senderName } from "./people.js";
 import { Rating } from "./ratings.js";
 import { dispatch } from "./store.js";
 import { clock, dayAndClock, languageName } from "./times.js";
@@ -19,10 +19,10 @@ const ON_THE_LEFT = new Set(["customer"]);
 /** Redrawn only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
-    return ["message", "feedback", "isFollowing", "isHit", "isChangeable", "resendable"].some((name) => next[name] !== this.props[name]);
+    return ["message", "feedback", "isFollowing", "isHit", "isChangeable", "isResendable"].some((name) => next[name] !== this.props[name]);
   }
 
-  render({ state, chat, message, feedback, isFollowing, isHit, isChangeable, resendable }) {
+  render({ state, chat, message, feedback, isFollowing, isHit, isChangeable, isResendable }) {
     const { sender, is_note: isNote } = message;
     const name = senderName(state, chat, sender);
     const side = ON_THE_LEFT.has(sender.type) ? "left" : "right";
@@ -31,11 +31,11 @@ export class Bubble extends Component {
         ${side === "left" && html`<${Face} ...${sender.name ? { name } : faceOf(chat)} kind=${isFollowing ? "ghost" : ""} />`}
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
-          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : html`<${Content} message=${message} />`}
+          ${message.deleted_at ? html`<p class="quiet">${deletedText(message)}</p>` : html`<${Content} message=${message} />`}
           <${Translations} chat=${chat} message=${message} model=${modelFor(state, chat)} />
           <${Sources} citations=${message.citations} />
           ${feedback && html`<p class="rated"><${Rating} feedback=${feedback} /></p>`}
-          <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} resendable=${resendable} />
+          <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} isResendable=${isResendable} />
         </div>
       </article>
     `;
@@ -93,12 +93,12 @@ function Part({ part, message }) {
   const address = safeAddress(part.url);
   const [text, line] = [textBesideLine(part), lineOf(part)];
   const name = part.file_name || t("File");
-  const isHere = address && new URL(address, location.href).origin === location.origin; // all that the page may load
+  const canShow = isHere(address); // the page may load nothing else
   return html`
     ${text && html`<${Said} text=${text} message=${message} />`}
     ${line && html`<p dir="auto">${linked(line, mapOf(part))}</p>`}
-    ${isHere && part.type === "image" && html`<${Picture} address=${address} name=${name} />`}
-    ${isHere && ["audio", "video"].includes(part.type) && html`<${Player} kind=${part.type} address=${address} name=${name} />`}
+    ${canShow && part.type === "image" && html`<${Picture} address=${address} name=${name} />`}
+    ${canShow && ["audio", "video"].includes(part.type) && html`<${Player} kind=${part.type} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
     ${part.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note transcript")}</p><p class="said" dir="auto">${part.transcript}</p></div>`}
     ${part.error && html`<p class="fault">${part.error}</p>`}
@@ -106,10 +106,10 @@ function Part({ part, message }) {
   `;
 }
 
-/** Whether a model can translate in a chat; if messages should be translated but no model can, the reader's role. */
+/** Whether a model can translate in a chat; if none can, the role of the reader who misses it, and whether messages should be translated. */
 export function modelFor({ bots, config, me }, { bot_id: id }) {
   if (bots[id]?.has_model) return { isThere: true };
-  return { missedBy: bots[id] && config?.auto_translate ? me.role : null };
+  return { missedBy: bots[id] ? me.role : null, isExpected: Boolean(config?.auto_translate) };
 }
 
 /** The translation: a customer's message in the agent's language, or the reverse. */
@@ -119,7 +119,7 @@ class Translations extends Component {
     this.setState(await translate(this.props.message, language));
   };
 
-  render({ chat, message, model }, { fault }) {
+  render({ chat, message, model }, { fault, isAsked }) {
     if (isWordless(message)) return null;
     const wanted = message.sender.type === "agent" ? chat.language : language;
     const known = Object.entries(message.translations);
@@ -128,9 +128,10 @@ class Translations extends Component {
       const language = languageName(shown[0]);
       return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><${Said} text=${shown[1]} message=${message} /></div>`;
     }
-    const isForeign = message.sender.type === "customer" && message.language && message.language.split("-")[0] !== language;
-    if (isForeign && model.missedBy) return html`<${NoModel} role=${model.missedBy} />`;
-    return isForeign && model.isThere && html`<button type="button" class="link" onClick=${this.ask}>${t("Translate")}</button>
+    if (message.sender.type !== "customer" || !isForeign(message.language)) return null;
+    if (model.missedBy && (model.isExpected || isAsked)) return html`<${NoModel} role=${model.missedBy} />`;
+    const ask = model.isThere ? this.ask : () => this.setState({ isAsked: true });
+    return (model.isThere || model.missedBy) && html`<button type="button" class="link" onClick=${ask}>${t("Translate")}</button>
       ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}`;
   }
 }
@@ -155,10 +156,11 @@ export function Sources({ citations }) {
   `;
 }
 
-function Foot({ chat, message, isChangeable, resendable }) {
+function Foot({ chat, message, isChangeable, isResendable }) {
   const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, message } });
   const { sender, status, is_note: isNote } = message;
   const isOurs = sender.type !== "customer" && !isNote;
+  const canResend = isResendable && message.content.every(({ url }) => !url || isHere(url));
   const isMade = ["bot", "system"].includes(sender.type) && !message.is_welcome;
   return html`
     <p class="foot">
@@ -170,18 +172,18 @@ function Foot({ chat, message, isChangeable, resendable }) {
       <time title=${dayAndClock(message.created_at)}>${clock(message.created_at)}</time>
       ${isOurs && html`<span class=${`tick ${status}`} role="img" aria-label=${label(STATUSES, status)} title=${refusalText(message.error) || label(STATUSES, status)}>${TICKS[status]}</span>`}
     </p>
-    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${refusalText(message.error)}`}${resendable && html` <button type="button" class="link" onClick=${() => outbox.resend(chat.id, resendable)}>${t("Try again")}</button>`}</p>`}
+    ${status === "failed" && html`<p class="fault">${t("not sent")}${message.error && `: ${refusalText(message.error)}`}${canResend && html` <button type="button" class="link" onClick=${() => outbox.resend(message)}>${t("Try again")}</button>`}</p>`}
   `;
 }
 
 /** A message that the platform has not stored yet. */
 export function Pending({ item }) {
-  const { id, state, text, isNote, files, error } = item;
+  const { id, state, text, isNote, files, links = [], error } = item;
   return html`
     <article class=${`message right agent pending ${isNote ? "is-note" : ""}`} aria-label=${t("You")}>
       <div class="bubble">
         ${text && html`<p class="said" dir="auto">${text}</p>`}
-        ${files.map((file) => html`<p><${Icon} name="clip" /> <bdi>${file.name}</bdi></p>`)}
+        ${[...files, ...links].map((file) => html`<p><${Icon} name="clip" /> <bdi>${file.name}</bdi></p>`)}
         <p class="foot">
           <span role="status" class=${state === "failed" ? "fault" : ""}>${state === "failed" ? `${t("not sent")}: ${error}` : label(STATUSES, state)}</span>
           ${state === "held" && html`<button type="button" class="link" onClick=${() => outbox.undo(id)}>${t("Undo")}</button>`}

@@ -3,6 +3,7 @@
 import { t, tn } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
+import { OBSTACLES } from "./labels.js";
 import { countSoon, fetchChat, loadFurther, onReadAgain } from "./live.js";
 import { notice } from "./notices.js";
 import * as outbox from "./outbox.js";
@@ -25,6 +26,10 @@ export function reasonOf(error) {
       return t("This is no longer waiting for approval.");
     case "chat_continued":
       return t("The customer has a newer conversation. Reply there.");
+    case "channel_not_connected":
+      return t(OBSTACLES.disconnected);
+    case "customer_opted_out":
+      return t("This customer has opted out of these messages.");
     case "engine_not_configured":
       return t("This needs a language model. Ask an owner or admin to set one up.");
     default:
@@ -151,9 +156,15 @@ async function onEach(ids, act) {
   throw Object.assign(done.find(({ reason }) => reason).reason, { ids: left });
 }
 
-/** Assigns chats to a person, the queue or the bot; `until`: also snoozes them. `said`: the message shown then. */
+/** Assigns chats to a person, the queue or the bot; `until`: also snoozes them. `said`: the message shown then.
+ * A reply that can still be undone goes out first: a colleague's conversation would refuse it. */
 export async function assign(ids, body, { said, until } = {}) {
-  await onEach(ids, async (id) => {
+  const held = await Promise.all(ids.map(async (id) => ((await outbox.sendHeld(id)) ? null : id)));
+  const kept = held.filter(Boolean);
+  kept.filter((id) => !outbox.isRefused(id)).forEach(tellKept);
+  const free = ids.filter((id) => !kept.includes(id));
+  if (!free.length) return;
+  await onEach(free, async (id) => {
     if (until) await post(`/ai/chat/${id}/snooze`, { until });
     keep(await post(`/ai/chat/${id}/assign`, body));
   });
@@ -179,11 +190,16 @@ export function reopen(id) {
   return attempt(async () => keep(await post(`/ai/chat/${id}/reopen`)));
 }
 
+/** Says that a chat stays as it is, since what was written in it waits for the connection. */
+function tellKept(id) {
+  toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
+}
+
 /** Acts on chats in a moment. One stays open if what was written in it could not be sent. */
 function depart(ids, text, request) {
   const act = (id) => attempt(async () => {
     if (await outbox.isDelivered(id)) keep(await request(id));
-    else if (!outbox.isRefused(id)) toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
+    else if (!outbox.isRefused(id)) tellKept(id);
   });
   const { openId } = read();
   const next = ids.includes(openId) ? neighbour(1, ids) : null;

@@ -3,7 +3,7 @@
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { TooLong, excess } from "../common/lengths.js";
-import { language, t } from "../common/i18n.js";
+import { isForeign, t } from "../common/i18n.js";
 import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
 import { NoModel, Sources, modelFor } from "./bubble.js";
@@ -21,8 +21,6 @@ import { languageName } from "./times.js";
 
 /** Matches a slash at the beginning or after a space, and the text from it to the caret. */
 const SHORTCUT = /(^|\s)\/(\S{0,40})$/;
-/** Whether the customer does not speak the agent's language. */
-const isForeign = (chat) => Boolean(chat.language) && chat.language.split("-")[0] !== language;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
 
 const ENTER_KEY = "desk.enter";
@@ -265,7 +263,7 @@ export class Composer extends Component {
     const { isNote, files, isUsable } = this;
     const { text } = this.draft;
     const isReady = (text.trim() || files.length) && !excess(text);
-    const untranslated = modelFor(state, chat).missedBy;
+    const { missedBy, isExpected } = modelFor(state, chat);
     const hint = isNote ? t("Write a note for your team. Customers never see it. Use @name to notify someone.") : t("Write a reply, or type / for saved replies.");
     const mode = (value, name) => html`
       <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
@@ -287,7 +285,7 @@ export class Composer extends Component {
           placeholder=${isUsable ? (isOver ? t("Drop files to attach them") : hint) : t("Loading…")}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
         <${TooLong} text=${text} />
-        ${!isNote && text.trim() && isForeign(chat) && untranslated && html`<div role="status" data-untranslated><p class="quiet">${t("Your reply won't be translated. The customer speaks {language}.", { language: languageName(chat.language) })}</p><${NoModel} role=${untranslated} /></div>`}
+        ${!isNote && text.trim() && isForeign(chat.language) && missedBy && isExpected && html`<div role="status" data-untranslated><p class="quiet">${t("Your reply won't be translated. The customer speaks {language}.", { language: languageName(chat.language) })}</p><${NoModel} role=${missedBy} /></div>`}
         ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
         ${isNothing && html`<p class="quiet"><span role="status">${t("No matching saved replies.")}</span>
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}

@@ -28,47 +28,12 @@ export const REASONS = {
 /** The code for a handover; `isFirst`: no message came before it. */
 export const reasonOf = (reason, isFirst) => (reason === "answered_elsewhere" && isFirst ? "started_elsewhere" : reason);
 
-/** What a channel reports besides the customer's text. */
-const LINES = {
-  quote: msg("Replying to: {text}"),
-  missing_quote: msg("Replying to a message that isn't here"),
-  product: msg("Product: {text}"),
-  post: msg("Shared a post: {text}"),
-  reel: msg("Shared a reel: {text}"),
-  story: msg("Shared a story: {text}"),
-  forwarded: msg("Forwarded"),
-  forwarded_from: msg("Forwarded from {text}"),
-  forwarded_often: msg("Forwarded many times"),
-  advertisement: msg("Came from an ad: {text}"),
-  link: msg("Came from a link: {text}"),
-  post_link: msg("Came from a post: {text}"),
-  story_reply: msg("Replied to your story"),
-  story_mention: msg("Mentioned you in their story"),
-  form: msg("Filled in a form"),
-  order: msg("Order: {text}"),
-  contact: msg("Contact: {text}"),
-  own_number: msg("Shared their own phone number: {text}"),
-  poll: msg("Poll: {text}"),
-  call: msg("The customer is calling"),
-  answered_call: msg("Call from the customer, answered, {text}"),
-  missed_call: msg("Missed call from the customer"),
-  call_allowed: msg("Allows you to call"),
-  call_refused: msg("Doesn't allow you to call"),
-  opted_out: msg("Asked for no more messages"),
-  opted_in: msg("Wants messages again"),
-  tapped: msg("Tapped a button: {text}"),
-  unsupported: msg("Sent something that can't be shown here: {text}"),
-  sticker: msg("Sticker: {text}"),
-  live_location: msg("Live location"),
-  live_photo: msg("Live photo"),
-  video_message: msg("Video message"),
-  shared_link: msg("Shared a link: {text}"),
-  started: msg("Started the chat"),
-};
+/** What is said of a deleted message in place of its content. */
+export const deletedText = ({ sender }) => (sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted."));
 
-/** What two kinds of lines are called in some messages instead. */
-const ONLY_PRODUCT = msg("Shared a product: {text}");
-const ADVERTISEMENT_NUMBER = msg("Came from an advertisement ({text})");
+/** What a channel reports besides the customer's text: the server's words by kind, in the agent's language. */
+const LINES = JSON.parse(document.getElementById("channel-lines").textContent);
+
 /** Beside these lines alone, a product is shared, and not what a question is about. */
 const WITH_PRODUCT = ["product", "forwarded", "forwarded_from", "forwarded_often"];
 
@@ -84,8 +49,8 @@ export function linesOf(message) {
   return validLines(message.metadata).map(({ kind, text, url }) => {
     const said = typeof text === "string" && text ? text : kind === "shared_link" && typeof url === "string" ? url : "";
     let template = LINES[kind];
-    if (kind === "product" && isOnlyProduct) template = ONLY_PRODUCT;
-    else if (kind === "advertisement" && /^\d+$/.test(said)) template = ADVERTISEMENT_NUMBER;
+    if (kind === "product" && isOnlyProduct) template = LINES.only_product;
+    else if (kind === "advertisement" && /^\d+$/.test(said)) template = LINES.advertisement_number;
     const words = template ? t(template, { text: said }) : said;
     return { kind, words: said ? words : words.replace(/[:,،]\s*$/, ""), url };
   });
@@ -209,7 +174,7 @@ export const REFUSALS = [
   msg("The customer wrote more than 24 hours ago. Wait until they write again."),
   msg("The customer wrote more than 7 days ago. Wait until they write again."),
   msg("Contact the customer another way. The provider can't deliver this message to them."),
-  msg("Change the message before you send it again. The provider refused it."),
+  msg("Change the message before you send it again. The provider rejected it."),
   msg("Try again later. The provider has a problem right now."),
   msg("Try again later. This account has sent too much in a short time."),
   msg("Reconnect this account. The provider no longer accepts its access token."),

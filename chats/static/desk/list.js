@@ -2,22 +2,28 @@
 
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
-import { language, t, tn } from "../common/i18n.js";
+import { isForeign, msg, t, tn } from "../common/i18n.js";
 import { excerptOf } from "../common/message_text.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
-import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
+import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, deletedText, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
 import { lowRating, matterOf, returnOf } from "./matter.js";
 import { noticeText } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
 import { VIEWS, isAway, isOfOther, rows, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
-import { clock, languageName, midnight, span, urgency, written } from "./times.js";
+import { clock, dayAndClock, languageName, midnight, span, urgency, written } from "./times.js";
 import { Availability, Bell, Chips } from "./views.js";
 
 const SEARCH_AFTER_MS = 250;
+const MOST_COUNTED = 10_000;
 const USUAL = ["customer_asked", "agents_reply"]; // reasons for a handover that say nothing about the matter
+const WAITS = {
+  usual: msg("waiting {time}"),
+  late: msg("waiting {time}, past the target"),
+  overdue: msg("waiting {time}, more than twice the target"),
+};
 const NEAR_MS = 2 * 3_600_000; // a reply window that ends sooner is shown
 let searching = 0;
 
@@ -93,13 +99,25 @@ function Views({ state }) {
       ${VIEWS.map(
         (view) => html`
           <button type="button" aria-pressed=${String(view === state.view && !state.query && !kept)} onClick=${() => live.show(view)}>
-            ${label(VIEW_NAMES, view)} <span class="count">${state.counts[view] ?? ""}</span>
+            ${label(VIEW_NAMES, view)} <${ViewCount} count=${state.counts[view]} />
           </button>
         `,
       )}
       ${state.views.map((view) => html`<button type="button" key=${view.id} aria-pressed=${String(view === kept && !state.query)} onClick=${() => live.showSaved(view)}><bdi>${view.name}</bdi></button>`)}
     </div>
   `;
+}
+
+/** How many conversations a view has; the API stops counting at `MOST_COUNTED`. */
+function ViewCount({ count }) {
+  if (count === undefined) return null;
+  const shown = count < MOST_COUNTED ? `${count}` : `${count}+`;
+  return html`<${Count} kind="count" shown=${shown} words=${tn("{count} conversation", "{count} conversations", count)} />`;
+}
+
+/** A number; what it counts is its tooltip, and what a screen reader reads. */
+function Count({ kind, shown, words }) {
+  return html`<span class=${kind} title=${words}><span aria-hidden="true">${shown}</span><span class="hidden">${words}</span></span>`;
 }
 
 function Bulk({ state }) {
@@ -128,7 +146,7 @@ function rowProps(state, chat, notice) {
   return {
     isOpen: chat.id === state.openId,
     isSelected: Boolean(state.selected[chat.id]),
-    urgency: chat.status === "open" ? urgency(since, state.now, state.config?.first_response_target_seconds) : "",
+    urgency: urgency(since, state.now, state.config?.first_response_target_seconds),
     wait: since && chat.status === "open" ? span(Math.max(state.now - Date.parse(since), 0)) : "",
     closing: replyWindow(state, chat),
     facts: facts(state, chat).join("\n"),
@@ -158,8 +176,7 @@ class Row extends Component {
 
   render({ chat, isOpen, isSelected, urgency: level, wait, today, ...shown }) {
     const name = customerName(chat);
-    const isLate = level === "late" || level === "overdue";
-    const waiting = isLate ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait });
+    const waiting = t(WAITS[level], { time: wait });
     const isTall = Boolean(shown.words && !shown.found);
     const select = ({ shiftKey }) => dispatch({ type: "selected", id: chat.id, isRange: shiftKey });
     return html`
@@ -171,10 +188,10 @@ class Row extends Component {
             <span class="line">
               <bdi class="name">${name}</bdi>
               <${Priority} priority=${chat.priority} />
-              <span class="facts">${!isTall && html`<${Facts} facts=${shown.facts} />`}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
+              <span class="facts">${!isTall && html`<${Facts} facts=${shown.facts} />`}${isForeign(chat.language) && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
               ${wait
                 ? html`<span class=${`wait ${level}`} title=${waiting}><${Icon} name=${level === "overdue" ? "alert" : "clock"} /> <span aria-hidden="true">${wait}</span><span class="hidden">${waiting}</span></span>`
-                : html`<time class="quiet">${when(chat, today)}</time>`}
+                : html`<time class="quiet" title=${dayAndClock(activeAt(chat))}>${when(activeAt(chat), today)}</time>`}
               ${isTall && html`<${Unread} count=${chat.unread_count} />`}
             </span>
             ${isTall ? html`<${Matter} ...${shown} />` : html`
@@ -215,7 +232,7 @@ function Marks({ closing, called, isRefused, hasDraft }) {
   `;
 }
 
-const Unread = ({ count }) => count > 0 && html`<span class="badge"><span aria-hidden="true">${count}</span><span class="hidden">${tn("{count} unread", "{count} unread", count)}</span></span>`;
+const Unread = ({ count }) => count > 0 && html`<${Count} kind="badge" shown=${count} words=${tn("{count} unread message", "{count} unread messages", count)} />`;
 
 /** How much time is left to reply on the channel, if it is short. */
 function replyWindow(state, { status, can_reply: canReply, reply_window_expires_at: end }) {
@@ -240,8 +257,10 @@ function facts(state, chat) {
   return found;
 }
 
-function when(chat, today) {
-  const moment = chat.last_message_at ?? chat.created_at;
+/** The last message's time, by which the lists of what does not wait are sorted. */
+const activeAt = (chat) => chat.last_message_at ?? chat.created_at;
+
+function when(moment, today) {
   if (Date.parse(moment) >= today) return clock(moment);
   return written(moment, { day: "numeric", month: "short" });
 }
@@ -249,6 +268,7 @@ function when(chat, today) {
 /** The last message, with its sender unless that is the customer. */
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
+  if (last.deleted_at) return deletedText(last);
   const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : excerptOf(last)).slice(0, 140);
   const { type, id, name } = last.sender;
   if (type === "customer") return said;

@@ -5,7 +5,7 @@ import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { show } from "./attention.js";
 import { UNDO_MS, keepInList, later } from "./delayed.js";
 import { customerName } from "./people.js";
-import { draftOf, filesOf, isOwn } from "./reducer.js";
+import { contentOf, draftOf, filesOf, isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe, toast } from "./store.js";
 
 const RETRY_MS = 3000;
@@ -74,14 +74,14 @@ export function send(chatId, { text, isNote, files = [] }) {
   dispatch({ type: "files", id: chatId, files: [] });
 }
 
-/** Sends the text of a message that the channel's provider refused, beside what is being typed. */
-export const resend = (chatId, text) => queue(chatId, { text, isNote: false, files: [] });
+/** Sends a message that the channel's provider rejected once more, beside what is being typed. */
+export const resend = (message) => queue(message.conversation_id, { ...contentOf(message), isNote: false, files: [] });
 
-function queue(chatId, { text, isNote, files }) {
+function queue(chatId, content) {
   flush([chatId]);
   const id = crypto.randomUUID();
   const now = Date.now();
-  const item = { id, chatId, text, isNote, files, state: "held", dueAt: now + UNDO_MS, created_at: new Date(now).toISOString() };
+  const item = { id, chatId, ...content, state: "held", dueAt: now + UNDO_MS, created_at: new Date(now).toISOString() };
   dispatch({ type: "queued", item });
   held.set(id, later(() => post(id)));
 }
@@ -110,8 +110,10 @@ export function discard(id) {
   else if (item) recall(item);
 }
 
-function recall({ id, chatId, text, isNote, files }) {
+/** Makes a message a draft again; one that was sent before stays in the transcript. */
+function recall({ id, chatId, text, isNote, files, links }) {
   dispatch({ type: "dropped", id });
+  if (links) return;
   const typed = draftOf(read(), chatId);
   const both = [text, typed.text].filter(Boolean).join("\n");
   // What is a note becomes no part of a reply.
@@ -133,9 +135,21 @@ export function retryAll() {
 
 /** Whether all that was written in a chat is stored, once none of it is on its way, or in fifteen seconds. */
 export async function isDelivered(chatId) {
-  const tooLate = new Promise((resolve) => setTimeout(resolve, 15_000));
-  await Promise.race([Promise.allSettled([sending.get(chatId)]), tooLate]);
+  await settled(chatId);
   return !read().outbox.some((item) => item.chatId === chatId);
+}
+
+/** Sends what is held back or on its way in a chat; gives whether all of that is stored. What was refused before does not count. */
+export async function sendHeld(chatId) {
+  const ids = read().outbox.filter((item) => item.chatId === chatId && item.state !== "failed").map((item) => item.id);
+  flush([chatId]);
+  if (ids.length) await settled(chatId);
+  return !ids.some(find);
+}
+
+function settled(chatId) {
+  const tooLate = new Promise((resolve) => setTimeout(resolve, 15_000));
+  return Promise.race([Promise.allSettled([sending.get(chatId)]), tooLate]);
 }
 
 const find = (id) => read().outbox.find((item) => item.id === id);
@@ -196,15 +210,21 @@ function pause(milliseconds) {
 }
 
 /** One message has one `client_message_id`, however often it is sent: it is stored once. */
-function request({ id, chatId, text, isNote, files }) {
-  if (!files.length) {
+async function request({ id, chatId, text, isNote, files, links = [] }) {
+  const attached = [...files, ...(await Promise.all(links.map(fetched)))];
+  if (!attached.length) {
     const body = { text, is_note: isNote, client_message_id: id };
     return call("POST", `/ai/chat/${chatId}/manual`, { body, keepalive: true });
   }
   const form = new FormData();
-  files.forEach((file) => form.append("files", file));
+  attached.forEach((file) => form.append("files", file));
   form.append("text", text);
   form.append("is_note", String(isNote));
   form.append("client_message_id", id);
   return call("POST", `/ai/chat/${chatId}/manual/files`, { body: form });
+}
+
+/** A file that the platform has stored. */
+async function fetched({ url, name, type }) {
+  return new File([await call("GET", url, { as: "blob" })], name, { type });
 }

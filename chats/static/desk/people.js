@@ -2,6 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/i18n.js";
+import { Icon } from "./icons.js";
 import { PRIORITY_NAMES, label } from "./labels.js";
 import { FOREVER, clock, dayAndClock, midnight, written } from "./times.js";
 
@@ -15,10 +16,9 @@ export function customerName(chat) {
   return customer.name || customer.email || customer.phone || `${t("Visitor")} · ${where()}`;
 }
 
-/** The seed of a customer's avatar, so that two customers without a name differ. */
-export function faceOf(chat) {
-  const { name, email, phone } = chat.customer;
-  return { name: customerName(chat), seed: name || email || phone || `${chat.customer_id}` };
+/** What a customer's avatar is made from; the seed makes two customers without a name differ. */
+export function faceOf({ customer: { name, email, phone }, customer_id: id }) {
+  return { name: name || email || "", seed: name || email || phone || `${id}` };
 }
 
 export function senderName(state, chat, sender) {
@@ -57,13 +57,16 @@ export const siteOf = ({ role }) =>
 /** Whether a person may teach bots. */
 export const mayTrain = ({ role, can_train: canTrain }) => ["owner", "admin"].includes(role) || canTrain;
 
-/** An avatar with the initials, in a colour of its own. */
+/** An avatar with the initials, or a silhouette if the name is unknown, in a colour of its own. */
 export function Face({ name, seed = name, kind = "" }) {
   const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   const letters = words.slice(0, 2).map((word) => [...word][0]).join("");
   const colour = [...seed].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
-  return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || "?"}</span>`;
+  return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || html`<${Icon} name="person" />`}</span>`;
 }
+
+/** Whether an address is of this host. */
+export const isHere = (url) => Boolean(url) && new URL(url, location.href).origin === location.origin;
 
 /** An address that is safe to open: on the web, or one of our files; never one that runs a script. */
 export function safeAddress(url) {

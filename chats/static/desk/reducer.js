@@ -10,6 +10,7 @@ const TYPING_MS = 10_000;
 const VIEWING_MS = 45_000;
 const SKEW_MS = 60_000;
 const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|prioritized|snoozed|ended|reopened)$/;
+const FILES = ["image", "file", "audio", "video"];
 export const PRIORITIES = ["urgent", "high", "normal", "low"];
 
 export function initial({ view = "mine", now = 0 } = {}) {
@@ -446,11 +447,20 @@ export const isOwn = (state, chat) => isMine(chat, state.me);
 /** Whether a message is the caller's own reply to the customer. */
 export const isOwnReply = ({ me }, { sender, is_note: isNote }) => sender.type === "agent" && sender.id === String(me.id) && !isNote;
 
-/** The text of the caller's failed message that may be sent again; null if it has files, the channel takes no reply, or it was sent again. */
-export function textToResend(state, chat, messages, message) {
-  const textOf = ({ content }) => (content.every(({ type }) => type === "text") ? content.map(({ text }) => text).join("\n") : null);
-  const text = textOf(message);
-  if (message.status !== "failed" || !text || !isOwnReply(state, message) || obstacle(state, chat)) return null;
-  const isRepeated = messages.some((later) => later.seq > message.seq && isOwnReply(state, later) && textOf(later) === text);
-  return isRepeated || state.outbox.some((item) => item.chatId === chat.id && item.text === text) ? null : text;
+/** A message's text and files, as the outbox sends them again; null if it has other parts, such as a template. */
+export function contentOf({ content }) {
+  const links = content.filter(({ type }) => FILES.includes(type)).map(({ url, file_name: name, mime_type: type }) => ({ url, name, type }));
+  const texts = content.map(({ text }) => text).filter(Boolean);
+  return content.every(({ type }) => type === "text" || FILES.includes(type)) ? { text: texts.join("\n"), links } : null;
 }
+
+/** Whether the caller's failed message may be sent again: the channel takes a reply, and it was not sent again yet. */
+export function isResendable(state, chat, messages, message) {
+  const own = contentOf(message);
+  if (message.status !== "failed" || !own || !isOwnReply(state, message) || obstacle(state, chat)) return false;
+  const isSame = (other) => other?.text === own.text && namesOf(other) === namesOf(own);
+  const isRepeated = messages.some((later) => later.seq > message.seq && isOwnReply(state, later) && isSame(contentOf(later)));
+  return !isRepeated && !state.outbox.some((item) => item.chatId === chat.id && isSame(item));
+}
+
+const namesOf = ({ files = [], links = [] }) => [...files, ...links].map(({ name }) => name).join("\n");

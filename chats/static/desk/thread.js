@@ -10,7 +10,7 @@ import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Face, Priority, blockName, customerName, faceOf, holder } from "./people.js";
-import { blockedUntil, changeable, isOfOther, textToResend, viewersOf } from "./reducer.js";
+import { blockedUntil, changeable, isOfOther, isResendable, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, dayAndClock, midnight } from "./times.js";
 
@@ -137,7 +137,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
     shown.push(
       message
         ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
-            feedback=${state.feedback[message.id]} isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} resendable=${textToResend(state, chat, messages, message)} />`
+            feedback=${state.feedback[message.id]} isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} isResendable=${isResendable(state, chat, messages, message)} />`
         : html`<${Step} key=${step.id} step=${step} me=${state.me} isFirst=${!cursor && !hasMessages} />`,
     );
     hasMessages ||= Boolean(message);

@@ -104,15 +104,13 @@ export function languageName(code) {
   }
 }
 
-const OVERDUE = 4;
+const OVERDUE = 2;
 
-/** How long a wait is: empty, `soon` from half of the target on, `late` from the target on, `overdue` from four times it. */
+/** How long a wait is: `usual`, `late` from the target on, `overdue` from twice the target on. */
 export function urgency(since, now, targetSeconds) {
-  if (!since) return "";
   const share = (now - Date.parse(since)) / 1000 / targetSeconds;
   if (share >= OVERDUE) return "overdue";
-  if (share >= 1) return "late";
-  return share >= 0.5 ? "soon" : "";
+  return share >= 1 ? "late" : "usual";
 }
 
 /** The end time of a block without a time limit. */

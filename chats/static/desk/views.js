@@ -19,9 +19,9 @@ const close = show(null);
 
 export function Bell({ state }) {
   const count = unnoticed(state).length;
-  const name = tn("{count} new notification", "{count} new notifications", count);
+  const name = count ? tn("{count} new notification", "{count} new notifications", count) : t("Notifications");
   return html`
-    <button type="button" class="plain bell" aria-label=${count ? name : t("Notifications")} onClick=${show("notifications")}>
+    <button type="button" class="plain bell" title=${name} aria-label=${name} onClick=${show("notifications")}>
       <${Icon} name="bell" />${count > 0 && html`<span class="badge" aria-hidden="true">${count}</span>`}
     </button>
   `;

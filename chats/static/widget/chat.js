@@ -527,7 +527,7 @@ export function createChat({ api, store, memory, stash, language }) {
       link.href = URL.createObjectURL(await api.transcript(store.state.chat.id));
       link.download = `${store.state.chat.chat_code}.txt`;
       link.click();
-      URL.revokeObjectURL(link.href);
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Safari still reads it.
     } catch (error) {
       report(error);
     }

@@ -7,18 +7,18 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Sources": "Quellen",
 "You": "Sie",
 "File": "Datei",
-"This message was deleted.": "Diese Nachricht wurde gelöscht.",
 "Download transcript": "Verlauf herunterladen",
 "Send": "Senden",
 "Attach files": "Dateien anhängen",
 "Remove {name}": "{name} entfernen",
 "page {page}": "Seite {page}",
+"This message was deleted.": "Diese Nachricht wurde gelöscht.",
 "You're offline. Your messages will be sent when you reconnect.": "Keine Verbindung. Ihre Nachrichten warten und werden gesendet, sobald die Verbindung wieder da ist.",
+"Open the chat": "Chat öffnen",
 "{count} unread": [
 "{count} ungelesen",
 "{count} ungelesen"
 ],
-"Open the chat": "Chat öffnen",
 "Dismiss": "Ausblenden",
 "{count} new message": [
 "{count} neue Nachricht",

@@ -6,17 +6,17 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Sources": "Nguồn",
 "You": "Bạn",
 "File": "Tệp",
-"This message was deleted.": "Tin nhắn này đã bị xóa.",
 "Download transcript": "Tải bản lưu",
 "Send": "Gửi",
 "Attach files": "Đính kèm tệp",
 "Remove {name}": "Bỏ {name}",
 "page {page}": "trang {page}",
+"This message was deleted.": "Tin nhắn này đã bị xóa.",
 "You're offline. Your messages will be sent when you reconnect.": "Mất kết nối. Tin nhắn của bạn sẽ được gửi khi có mạng trở lại.",
+"Open the chat": "Mở khung trò chuyện",
 "{count} unread": [
 "{count} tin chưa đọc"
 ],
-"Open the chat": "Mở khung trò chuyện",
 "Dismiss": "Bỏ qua",
 "{count} new message": [
 "{count} tin nhắn mới"

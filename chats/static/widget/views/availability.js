@@ -12,7 +12,7 @@ export function whenThere(config, locale) {
   return config.opens_at ? t("We're closed. Back on {day} at {time}.", opening(config, locale)) : t("We're closed.");
 }
 
-/** The next opening in the reader's time zone. The company's is named if the reader's is unknown or has another time, as
+/** The next opening in the reader's time zone. If it is unknown, the company's time; if it has another time, the company's is added, as
 in the platform's messages (`business_hours.with_opening`). */
 function opening({ opens_at: opensAt, timezone: companys }, locale) {
   const at = new Date(opensAt);
@@ -22,11 +22,22 @@ function opening({ opens_at: opensAt, timezone: companys }, locale) {
     time: at.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone }),
   });
   const there = written(companys);
-  if (!ownZone) return { day: there.day, time: `${there.time} (${companys})` };
+  if (!ownZone) return there;
   const here = written(ownZone);
   if (here.day === there.day && here.time === there.time) return here;
   const named = here.day === there.day ? there.time : `${there.day}, ${there.time}`;
-  return { day: here.day, time: `${here.time} (${named} ${companys})` };
+  return { day: here.day, time: `${here.time} (${named} ${spoken(at, companys, locale)})` };
+}
+
+/** What people call a zone's time: "Central European Time"; older browsers give its distance from GMT. */
+function spoken(at, timeZone, locale) {
+  if (/^(Etc\/)?UTC$/.test(timeZone)) return "UTC";
+  const name = (timeZoneName) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName }).formatToParts(at).find(({ type }) => type === "timeZoneName").value;
+  try {
+    return name("longGeneric");
+  } catch {
+    return name("short");
+  }
 }
 
 /** How soon people answer, if that is known and they are available. */
