@@ -530,6 +530,10 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         """The text that an empty list shows."""
         return gettext(EMPTY_STATES[self.model._meta.label])
 
+    def when_empty_for(self, request: HttpRequest) -> str:
+        """The text for this reader."""
+        return self.when_empty
+
     def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
         """The checkbox of a row; Unfold's own checkbox takes a kilobyte of HTML."""
         return format_html(

@@ -176,6 +176,13 @@ class AdminChangeList(ChangeList):
         return not self.query and set(self.get_filters_params()) == {"bot__id__exact"}
 
     @property
+    def when_empty(self) -> str:
+        """The text that the list shows if it has no rows and no filters."""
+        model_admin: Any = self.model_admin
+        text: str = model_admin.when_empty_for(self.request)
+        return text
+
+    @property
     def without_filters(self) -> str:
         """The query string of the list without filters and search; columns and order stay."""
         return self.without("q", *map(str, self.get_filters_params()))

@@ -474,27 +474,64 @@ _API_INTRODUCTION = """\
 Bots trained on a company's own documents answer its customers, with citations, or hand over to its
 agents.
 
-**Credentials.** People send `Authorization: Bearer`, servers and websites `API-KEY`. An operation
-ignores a credential of the other kind: without one that it takes, it is a 401.
+**Credentials.** People send the access token of *Login For Access Token2* as
+`Authorization: Bearer …`. Servers send a secret API key and websites a public one, both from
+*Create Api Key*, as `API-KEY`. The last line of each description says who may call the operation:
+people by role (owner, admin, agent, viewer), or keys. A request without such a credential is a 401,
+even if it has one of another kind.
 
-**Requests.** Fields marked `readOnly`, which the platform sets, are ignored.
+**Requests.** The platform sets the fields marked `readOnly`, and ignores them in requests. Only if
+one is an id that the path has too, another value than the path's is a 422.
+
+**Values.** Times are RFC 3339: in responses in UTC with milliseconds, `2026-11-21T03:00:00.123Z`;
+requests may use any offset, but must have one. Languages are BCP 47 codes, such as `en` or `pt-BR`;
+texts by language are an object with these codes as keys. Time zones are IANA names, such as
+`Europe/Berlin`. A field that may be null says what null means.
+
+**Lists.** They come in pages. Send `next_cursor` as `cursor`, with the same filters, for the next
+page; it is null on the last page.
 
 **Errors.** The body has `detail`, a sentence; a stable `code`; `request_id`; and beside them the
 fields of its code, such as `job_id`. In a 422 for invalid fields, it has only `detail`: a list of
-what is wrong (`msg`) and where (`loc`). A malformed id in a path is a 404. Any operation may also
-answer 500 `internal_error`, and a path 405 `method_not_allowed` to other methods. Clients must
-expect new codes, new fields in responses, and new values of fields that the platform sets.
+what is wrong (`msg`) and where (`loc`). A malformed id in a path is a 404. Every operation can also
+fail with 500 `internal_error`, and a path called with a wrong method with 405 `method_not_allowed`.
+Clients must expect new codes, new fields in responses, and new values of fields that the platform
+sets.
+
+**Credits.** What the bot and other AI functions do costs credits: as the descriptions say, 1 credit
+or, if a language model works, its *tokens*: 1 credit for each started 1,000 tokens or, for your own
+model, its `credits_per_1000_tokens`.
 
 **Words.** *Titles in italics* are operations.
 
-- *Conversation*, or chat: a customer's messages with a bot or agents on one channel.
+- *Conversation*, or chat: a customer's messages with a bot or agents on one channel. A *preview* is
+  a test conversation of your team with a bot.
 - *Customer*: a person who writes to you; on a website also called visitor.
+- *Part*: a piece of a message's `content`, such as a text or a file.
+- *Note*: a message of your team in a conversation, which the customer never sees.
 - *Inbox*, or desk: the page on which your team answers conversations.
+- *Queue*: the conversations that wait for an agent. A *handover* puts one there, or assigns it.
+- *Widget*: the chat window on a website.
+- *Document*, or *source*: a file, web page, text or answer that a bot is trained on. It is split
+  into *passages*. A *citation* names a passage that supports an answer.
+- *Instructions*, or prompt: what you tell a bot's language model about how to answer.
 - *Procedure*: steps that a bot follows when a customer wants something; see *Update Procedures*.
+- *Customer-info field*: a value that a bot asks customers for; see *Update Customer Info Field*.
 - *Engine*: a language model or, without one, `extractive`, which quotes sentences of the documents.
+- *Encoder*: a model that makes texts comparable by meaning, for the search in documents.
 - *Golden question*: a question with what a right answer contains. A *golden run* asks a bot all of
-  its golden questions; with `hold_back_worse`, it tests changes before they go live.
+  its golden questions. With `hold_back_worse`, it tests changes before they go live; a change that
+  waits for it, or did not pass, is *held back*, and the bot answers as before.
+- *Replay*: a bot answers questions of customers again, and nothing is sent; for webhooks, events
+  are sent again.
+- *Receipt* of a reply: how the bot came to it; see *Get Reply Receipt*. A *read receipt* tells a
+  sender that a message was read.
 - *Gate*, `below_gate`: the confidence below which a bot has no answer; see `answer_threshold`.
+- *Reply window*: how long after a customer's last message a messaging channel accepts any text.
+- *Template*: a message text that the provider of `chatapp` approved, for use after that.
+- *Event*: what happened, such as `message.created`; sent to your *webhook endpoints* and kept in
+  the event log.
+- *Worker*: a process of the platform that does slow work in the background.
 - `can_train`: a right of a person, whatever their role, to change what bots know and say.
 - *Channels*: `web` is the widget, `api` your server; `socialnet` (a page and its messenger),
   `photoapp`, `chatapp`, `localapp` and `telegram` are apps of messaging providers.

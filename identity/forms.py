@@ -214,7 +214,10 @@ class ProfileForm(ServiceForm):
     )
     field_order = ("full_name", "file", "avatar_url")
     language = forms.ChoiceField(
-        label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
+        label=gettext_lazy("Language"),
+        # Everything around the form is in another language then.
+        widget=forms.Select(attrs={"data-reloads": ""}),
+        help_text=gettext_lazy("Used for pages and emails."),
     )
 
     def __init__(self, *submitted: Any, person: User) -> None:

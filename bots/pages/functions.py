@@ -242,6 +242,14 @@ class FunctionCallAdmin(ApprovalsMixin):
         "result_excerpt": gettext_lazy("Response"),
     }
 
+    def when_empty_for(self, request: HttpRequest) -> str:
+        """Without calls, since there was none or since a customer with all of them was deleted."""
+        by = viewer(request)
+        rows = models.Function.objects
+        if (rows.for_client(by.client) if by.client else rows.all()).exists():
+            return gettext("You'll see each function call here.")
+        return super().when_empty_for(request)
+
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide)
         url = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")

@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 
 from bots.models import Bot
 from identity.models import ClientConfig
+from identity.services import time_zones
 
 # The number of days to search for the next or a previous opening: a bit more than a year.
 _SEARCH_DAYS = 370
@@ -47,8 +48,8 @@ def with_opening(
     zone: str | None = None,
 ) -> str:
     """A text with `{opens}` replaced by the next opening in the reader's time zone, or removed if
-    there is none. The client's zone is named if the reader's `zone` is unknown or has another time:
-    "Monday, 09:00", "Monday, 09:00 (Europe/Berlin)" or "Monday, 15:00 (09:00 Europe/Berlin)". The
+    there is none. The time is the client's if the reader's `zone` is unknown. If the reader's zone
+    has another time, the client's is added: "Monday, 15:00 (09:00 Central European Time)". The
     widget does the same in `availability.js`."""
     opens = next_opening(config, bot, at) if "{opens}" in text else None
     if opens is None:
@@ -64,11 +65,10 @@ def with_opening(
         own = config.client.timezone
         own_day, own_time = written(own)
         day, clock = written(zone or own)
-    words = f"{day}, {clock}"
-    if zone is None:
-        words += f" ({own})"
-    elif (day, clock) != (own_day, own_time):
-        words += f" ({own_time if day == own_day else f'{own_day}, {own_time}'} {own})"
+        words = f"{day}, {clock}"
+        if (day, clock) != (own_day, own_time):
+            own_words = own_time if day == own_day else f"{own_day}, {own_time}"
+            words += f" ({own_words} {time_zones.spoken(own, language)})"
     return text.replace("{opens}", words)
 
 

@@ -16,7 +16,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.testing import trained
+from bots.testing import make_bot, trained
 from chatplatform.models import Job
 
 
@@ -78,6 +78,18 @@ def test_sample_questions_are_read_only(staff, document):
     shown = staff.get(reverse("admin:bots_bot_change", args=[document.bot_id]))
     assert b"When &lt;b&gt;do&lt;/b&gt; you open?" in shown.content
     assert b'name="sample_questions-0-question"' not in shown.content
+
+
+def test_an_empty_list_of_calls_asks_for_a_function_only_if_there_is_none(site, bot, client_b):
+    calls, advice = reverse("admin:bots_functioncall_changelist"), b"Add a function first"
+    fields = {"name": "get_order", "description": "x", "parameters": {}, "method": "GET",
+              "url": "https://shop.example/"}  # fmt: skip
+    Function.objects.create(client=client_b, bot=make_bot(client_b), **fields)
+    assert advice in site.get(calls).content
+    Function.objects.create(client=bot.client, bot=bot, **fields)
+    page = site.get(calls).content
+    assert advice not in page
+    assert b"empty-list" in page
 
 
 @pytest.mark.parametrize("name", ["functioncalling", "function", "functioncall"])

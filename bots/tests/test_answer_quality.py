@@ -288,6 +288,15 @@ def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
     assert not passes("Where is your shop?")
 
 
+def test_a_sentence_is_split_only_into_questions_of_some_length() -> None:
+    """The rest of "... and when?" could be found nowhere."""
+    asked = "How much is the deposit and when"
+    assert question_splitting.split(f"{asked}?") == [f"{asked}?"]
+    assert question_splitting.split(f"{asked} is it returned?") == [
+        "How much is the deposit", "when is it returned?",
+    ]  # fmt: skip
+
+
 def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
     def found(*texts: str) -> hybrid_index.SearchResult:
         passages = [

@@ -295,6 +295,30 @@ def test_changed_while_it_is_crawled(ann, bot, site):
     assert len(stored()) == 1
 
 
+def test_changed_when_its_last_page_is_fetched(ann, bot, site):
+    """What the old crawl has not found stays, since the next crawl may find it."""
+    whole = {"/": html(text(1), "/a"), "/a": html(text(2))}
+    site.pages = whole
+    web_url = add(ann, bot, site)
+    run_jobs()
+    before = set(Document.objects.values_list("pk", flat=True))
+    real = crawls._finish
+
+    def finish(*args):
+        if site.pages is not whole:
+            site.pages = whole
+            path = f"/ai/{bot.pk}/train/web-url/{web_url.pk}"
+            body = {"url": web_url.url, "crawl_depth": 1}
+            assert ann.put(path, body).status_code == 200
+        real(*args)
+
+    site.pages = {"/": html(text(1))}
+    with mock.patch("bots.services.crawls._finish", finish):
+        again(web_url)
+    assert set(Document.objects.values_list("pk", flat=True)) == before
+    assert get_web_url(ann, bot)["status"] == "trained"
+
+
 def test_a_killed_worker(ann, bot, site):
     site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
     add(ann, bot, site)
@@ -384,7 +408,9 @@ def test_a_sitemap_that_lists_nothing(ann, bot, site):
 
 @pytest.mark.full
 def test_progress(ann, bot, site):
-    site.pages = {"/": html(text(1), "/a", "/b"), "/a": html(text(2)), "/b": html(text(3))}
+    # The links of the second page lower the share of pages that were fetched.
+    site.pages = {"/": html(text(1), "/a"), "/a": html(text(2), "/b", "/c", "/d")}
+    site.pages |= {f"/{name}": html(text(number)) for number, name in enumerate("bcd", 3)}
     add(ann, bot, site)
     seen: list[int] = []
     real = crawls._record_outcome
@@ -405,8 +431,8 @@ def test_progress(ann, bot, site):
     ):
         run_jobs()
     assert seen == sorted(seen)
-    assert seen[:3] == [16, 33, 49]
-    assert seen[3] >= crawls.FETCHED_PERCENT
+    assert seen[:5] == [25, 25, 30, 40, 49]
+    assert seen[5] >= crawls.FETCHED_PERCENT
     assert seen[-1] < 100
 
 

@@ -353,6 +353,14 @@ def test_a_page_keeps_its_headings_terms_lists_and_tables(tmp_path: Path) -> Non
     ]
 
 
+def test_paragraphs_deep_in_elements_of_a_pages_own_stay_apart(tmp_path: Path) -> None:
+    inner = "<span><p>A parcel costs four euros.</p><p>A letter costs one euro.</p></span>"
+    html = f"<html><body><h1>Fees</h1><shop-card>{inner}</shop-card></body></html>"
+    assert sections_of(tmp_path, "page.html", html) == [
+        ("Fees", "A parcel costs four euros.\n\nA letter costs one euro.")
+    ]
+
+
 def test_tables_of_markdown_name_their_columns(tmp_path: Path) -> None:
     text = "# Fees\n\nFor parcels:\n\n| Weight | Price |\n| --- | --- |\n| 2 kg | 4 euros |\n"
     assert sections_of(tmp_path, "fees.md", text) == [

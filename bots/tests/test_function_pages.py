@@ -180,6 +180,18 @@ def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):
     assert len(shop.asked) == FunctionCall.objects.count() == 1
 
 
+def test_a_number_may_have_decimals_and_an_integer_has_none(function, ann, shop):
+    function.parameters["properties"] |= {"kg": {"type": "number"}, "pieces": {"type": "integer"}}
+    function.save()
+    form = {"form": "try", "order_id": "A", "kg": "1.5"}
+    page = text(signed_in(ann.user).post(edit_page(function), form | {"pieces": "2"}))
+    assert 'data-status="succeeded"' in page
+    assert FunctionCall.objects.get().arguments == {"order_id": "A", "kg": 1.5, "pieces": 2}
+    refused = text(signed_in(ann.user).post(edit_page(function), form | {"pieces": "2.5"}))
+    assert 'id="trial-form" data-refused' in refused
+    assert len(shop.asked) == 1
+
+
 def test_an_address_of_ours_is_refused_beside_its_field(ann, bot, shop):
     page = text(signed_in(ann.user).post(NEW, values(shop, bot, url="https://10.0.0.1/{order_id}")))
     assert 'class="errors' in page

@@ -60,9 +60,9 @@ CONTAINER = (
 )
 
 
-def epub(*chapters: str, spine: str = "") -> bytes:
+def epub(*chapters: str, spine: str = "", way: str = "") -> bytes:
     numbers = range(len(chapters))
-    items = "".join(f'<item id="c{n}" href="c{n}.xhtml"/>' for n in numbers)
+    items = "".join(f'<item id="c{n}" href="{way}c{n}.xhtml"/>' for n in numbers)
     listed = spine or "".join(f'<itemref idref="c{n}"/>' for n in numbers)
     book = (
         '<package xmlns="http://www.idpf.org/2007/opf"><metadata'
@@ -184,6 +184,7 @@ def test_an_e_book(tmp_path: Path) -> None:
     ]
     spine = '<itemref idref="c1"/><itemref idref="c0" linear="no"/><itemref idref="gone"/>'
     assert "Arrival" not in read(tmp_path, "a.epub", epub(first, second, spine=spine))
+    assert "Pay." in read(tmp_path, "a.epub", epub(first, second, way="../OEBPS/"))
 
 
 def test_a_mail(tmp_path: Path) -> None:

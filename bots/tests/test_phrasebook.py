@@ -162,6 +162,9 @@ def test_a_word_of_two_languages_is_read_in_the_language_of_the_chat():
         ("I don't want a bot, I want a human", True), ("I want no human", False),
         ("No, a human please", True), ("Not a human?", False),
         ("A manager, an agent: what does each of them cost?", False),
+        # After another sentence, only a polite request: alone, it answers the question before it.
+        ("Who changed my order? An agent, please.", True), ("谁修改了我的订单？客服", False),
+        ("誰が返事しますか。担当者。", False),
     ],
 )  # fmt: skip
 def test_what_is_a_request_for_a_person(text, expected):

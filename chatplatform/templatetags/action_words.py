@@ -165,7 +165,7 @@ HUMANIZED_CODES = (
     gettext_noop("Bot name"),
     gettext_noop("Comment"), gettext_noop("Conversation ID"),
     gettext_noop("Listed"), gettext_noop("Public"), gettext_noop("Reason"),
-    gettext_noop("Refused"), gettext_noop("Resolved"), gettext_noop("Samples"),
+    gettext_noop("Resolved"), gettext_noop("Samples"),
     gettext_noop("Secret"),
 )  # fmt: skip
 # Clearer labels for names and states that would not be clear if they were just spelled out.
@@ -186,6 +186,7 @@ LABELS = {
     "Message count": gettext_noop("Messages"),
     "Prompt setup": gettext_noop("Instructions"),
     "Queue": gettext_noop("Unassigned"),
+    "Refused": gettext_noop("Rejected"),
     "Sequence": gettext_noop("Message number"),
     "Thumb": gettext_noop("Rating of a message"),
     "URL setup": gettext_noop("Website"),

@@ -81,6 +81,8 @@ def test_requests_are_counted_and_never_shown_on_the_site(ann):
     assert seen.total("process_resident_bytes", slot="0") > 1e6
     assert seen.total("disk_size_bytes", holds="data") > 1e6
     assert both.total("requests_total", **live, status="200") == 4
+    # What is read of the database is served by the relay alone, once.
+    assert seen.total("database_up") == seen.total("jobs") == 0
 
 
 def training_may_wait_for_an_hour(port):

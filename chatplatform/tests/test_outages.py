@@ -75,6 +75,14 @@ def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said
     assert len(said()) == 4
 
 
+def test_critical_lines_about_an_outage_are_all_said_without_a_traceback(said):
+    away = redis.ConnectionError("Error 111")
+    for _ in range(2):
+        fail(away, "celery.beat")
+        logging.getLogger("celery.worker").critical("Unrecoverable error", exc_info=away)
+    assert ["Unrecoverable" in line for line in said()] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("exc", "logger"),
     [

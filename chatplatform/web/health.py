@@ -53,7 +53,9 @@ class Part(Schema):
     """One part of the platform."""
 
     name: str = Field(description="The part, for example `database`.")
-    status: Literal["ok", "failed"] = Field(description="`ok` if the part works.")
+    status: Literal["ok", "failed"] = Field(
+        description="`ok` if the part works, otherwise `failed`."
+    )
     detail: str = Field(description="The result of the check, in a few words.")
     duration_ms: float = Field(description="Milliseconds that the check took.")
 
@@ -61,7 +63,9 @@ class Part(Schema):
 class Health(Schema):
     """The state of the platform: 200 if every part works, otherwise 503 with the same body."""
 
-    status: Literal["ok", "failed"] = Field(description="`failed` if any part has failed.")
+    status: Literal["ok", "failed"] = Field(
+        description="`ok` if every part works, `failed` if any part has failed."
+    )
     parts: list[Part] = Field(
         description="The state of each part.",
         examples=[

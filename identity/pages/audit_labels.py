@@ -126,8 +126,8 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
     }
 
 
-# Words that are in no label of a setting.
-_OTHER_WORDS = {
+# Other words that people search for settings by.
+OTHER_WORDS = {
     "welcome_message": gettext_lazy("greeting, hello, first message"),
     "business_hours": gettext_lazy("opening hours, working hours, closed"),
 }
@@ -138,7 +138,7 @@ def settings_matching(word: str) -> set[str]:
     labels: dict[str, list[Any]] = {}
     for noun in _FORMS:
         for name, (label, _) in settings(noun).items():
-            labels.setdefault(name, [_OTHER_WORDS.get(name, "")]).append(label)
+            labels.setdefault(name, [OTHER_WORDS.get(name, "")]).append(label)
     return {
         name
         for name, texts in labels.items()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import translation
 from django.utils.translation import gettext
 
 from chatplatform.admin_base import viewer
@@ -19,8 +20,14 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     data = submitted_values(request, "profile")
     form = ProfileForm(data, None if data is None else request.FILES, person=by)
     title = gettext("Profile")
-    part = Part("profile", "", form, lambda data: _save(by, **data))
+    part = Part("profile", "", form, lambda data: _save(by, **data), done=_saved)
     return show(site, request, title, [part], template="profile", client=by.client)
+
+
+def _saved(person: User) -> str:
+    """The message after saving, in the language of the page that shows it."""
+    with translation.override(person.language or translation.get_language()):
+        return gettext("Saved.")
 
 
 def _save(by: User, *, file: Any, avatar_url: str, **data: Any) -> User:

@@ -87,7 +87,7 @@ class SubscriptionInactive(InsufficientCredits):
 
 class ReferenceTaken(ApiError):
     code, status = "reference_taken", 409
-    more: ClassVar = {"amount": (int, "The amount of the other order.")}
+    more: ClassVar = {"amount": (int, "The amount of the other order, in credits.")}
     detail = "Another order has this reference with a different amount."
 
 

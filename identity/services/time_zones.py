@@ -40,6 +40,22 @@ def place(name: str) -> str:
     return str(names.territories.get(code, code)) if is_only else _city(name, names)
 
 
+def spoken(name: str, language: str) -> str:
+    """What people call a zone's time, in their language and all year, such as "Central
+    European Time"."""
+    # Few replies need the package, and importing it is slow.
+    from babel import Locale, UnknownLocaleError  # noqa: PLC0415
+    from babel.dates import get_timezone_name  # noqa: PLC0415
+
+    if not country_of(name):
+        return "UTC" if name in {"UTC", "Etc/UTC"} else name.rpartition("/")[2].replace("_", " ")
+    try:
+        locale = Locale.parse(language, sep="-")
+    except (UnknownLocaleError, ValueError):
+        locale = Locale("en")
+    return str(get_timezone_name(ZoneInfo(name), locale=locale))
+
+
 def names_for_reader() -> Any:
     """Babel's data for the reader's language, with the names of countries (`territories`) and of
     cities (`time_zones`)."""

@@ -3,7 +3,7 @@
  * forms nor, if the server refuses it, does not answer or asks to sign in, in the form that was sent.
  *
  * The returned page replaces the `data-part` around the form, and each `data-live`. A form without a part is alone on
- * its page, which is then reloaded.
+ * its page, which is then reloaded. So is the page after a change of a field that it depends on (`data-reloads`).
  *
  * In a `data-together`, one button saves all forms (`data-saved`) that were changed, one after another.
  */
@@ -126,6 +126,10 @@ async function show(form, reply) {
   if (next && (next.pathname !== location.pathname || !part)) {
     leaving.add(form);
     return next.href === location.href ? location.reload() : location.assign(next);
+  }
+  if (next && [...form.querySelectorAll("[data-reloads]")].some(isChanged)) {
+    leaving.add(form);
+    return location.reload();
   }
   const answer = next && !reply.redirected ? await fetch(next) : reply;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");

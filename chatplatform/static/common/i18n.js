@@ -4,6 +4,9 @@ const { texts = {}, plural } = globalThis.catalogue ?? {};
 
 export const language = document.documentElement.lang;
 
+/** Whether a text's language is known and not the page's. */
+export const isForeign = (code) => Boolean(code) && code.split("-")[0] !== language;
+
 /** Marks that would reverse the rest of a sentence; a person's name may contain them. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 

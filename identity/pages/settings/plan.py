@@ -99,19 +99,22 @@ def _shown(client: Client) -> dict[str, Any]:
         "more": _number(more) if more > 0 else "",
         "ends_at": ends_at,
         "is_trial": account.plan == Plan.TRIAL,
-        "is_shown": ends_at is not None and _is_forecast_shown(ends_at, account, client, now),
+        "outlook": _outlook(ends_at, account, client, now),
         "days_left": None if ends_at is None else (ends_at - now).days,
         "orders": [(order, _number(order.amount)) for order in orders[:_ORDERS_SHOWN]],
     }
 
 
-def _is_forecast_shown(
-    ends_at: datetime, account: Subscription, client: Client, now: datetime
-) -> bool:
-    """Whether the forecast is shown: after a few days of use, if credits run out before the period
-    ends or, if it has no end, before the longest forecast."""
-    last = account.period_end or now + credit_forecast.LONGEST
-    return client.created_at <= now - _DAYS_OF_USE and ends_at < last
+def _outlook(ends_at: datetime | None, account: Subscription, client: Client, now: datetime) -> str:
+    """How long the credits will last: `unused` or, in a company's first days, `too_early`; `years`
+    or, if they outlast the period, `beyond`; else `until` a day."""
+    if client.created_at > now - _DAYS_OF_USE:
+        return "too_early"
+    if ends_at is None:
+        return "unused"
+    if ends_at >= now + credit_forecast.LONGEST:
+        return "years"
+    return "beyond" if account.period_end and ends_at >= account.period_end else "until"
 
 
 def _labels(packs: dict[str, str]) -> list[tuple[Any, str]]:
