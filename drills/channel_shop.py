@@ -32,6 +32,10 @@ _SENT = (
     " JOIN channels_app_channelconnection connection ON connection.id = send.connection_id"
     " WHERE state IN ('sent', 'uncertain') GROUP BY 1"
 )
+_UNCERTAIN = (
+    "SELECT recipient_id, count(*) FROM channels_app_outboundsend"
+    " WHERE state = 'uncertain' GROUP BY 1"
+)
 _DEAD = "SELECT name, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY 1"
 
 
@@ -136,6 +140,10 @@ class Shop:
     def sent(self) -> int:
         """The number of messages that the channel's provider has accepted, or may have."""
         return self._count(_SENT).get(self.channel, 0)
+
+    def uncertain(self) -> set[str]:
+        """The customers to whom it is unknown whether a message was sent."""
+        return set(self._count(_UNCERTAIN))
 
     def _count(self, query: str) -> dict[str, int]:
         with psycopg.connect(read_urls(self.platform.data)["DATABASE_URL"]) as connection:

@@ -27,6 +27,7 @@ from drills.platform import Platform, wait_until
 
 pytestmark = pytest.mark.timeout(2400)
 MESSAGES = int(os.environ.get("BODY_MESSAGES", "1000"))
+KILLS = 3
 # These reply to customers. The second one works while the first one restarts.
 WORKERS = ("-n worker@", "-n worker-2@")
 NEWCOMER_SECONDS, HELD_SECONDS, EVERY_SECONDS = 5.0, 15.0, 4.0
@@ -73,10 +74,10 @@ def welcome(shop: Shop, ids: dict[str, str], stop: threading.Event) -> None:
 
 
 def kill_workers(shop: Shop, before: int) -> list[float]:
-    """Kill a worker after each quarter of the answers; return when."""
+    """Kill a worker after each quarter of the answers; return the times."""
     killed = list[float]()
-    for number in (1, 2, 3):
-        wanted = before + number * MESSAGES // 4
+    for number in range(1, KILLS + 1):
+        wanted = before + number * MESSAGES // (KILLS + 1)
         wait_until(lambda least=wanted: shop.sent() >= least, what="a quarter", seconds=1200)
         wait_until(partial(shop.platform.kill, WORKERS[number % 2]), what="a worker to kill")
         killed.append(time.time())
@@ -89,23 +90,30 @@ def waits(shop: Shop, ids: dict[str, str], killed: list[float]) -> dict[bool, li
     found: dict[bool, list[float]] = {True: [], False: []}
     bodies = [(row["body"], row["attempts"][0]) for row in shop.callbacks()]
     for user, message_id in ids.items():
+        answers = shop.sim.replies(shop.account, user)
+        if not answers and user in shop.uncertain():
+            continue
         first = next(attempt for body, attempt in bodies if f'"{message_id}"' in body)
         came = first["at"] - first["ms"] / 1000
-        answered = shop.sim.replies(shop.account, user)[0]["at"]
+        answered = answers[0]["at"]
         found[any(came - 1 < at < answered for at in killed)].append(answered - came)
     return found
 
 
 def check_once_each(shop: Shop, users: list[str]) -> None:
-    """Check that each customer's message is stored and answered once, here and at the provider."""
+    """Check that each customer's message is stored and answered once, here and at the provider.
+    An answer whose call was cut off by a kill may be missing there, since it is not sent again."""
     chats: dict[str, Counter[str]] = {}
     for message in shop.messages():
         chats.setdefault(message["conversation_id"], Counter())[message["sender"]["type"]] += 1
     assert [chat for chat in chats.values() if chat != {"customer": 1, "bot": 1}] == []
     assert len(chats) == len(users)
+    uncertain = shop.uncertain()
+    assert len(uncertain) <= 2 * KILLS, "hardly more than one call is in progress at a kill"
     for user in users:
-        (answer,) = shop.sim.replies(shop.account, user)
-        assert ANSWER in answer["text"]
+        answers = shop.sim.replies(shop.account, user)
+        assert len(answers) == 1 or (not answers and user in uncertain)
+        assert all(ANSWER in answer["text"] for answer in answers)
     shop.check_no_faults()
 
 

@@ -55,6 +55,7 @@ from chats.services.core import (
     customers,
     feedback,
     message_status,
+    messages,
     reply_policy,
 )
 from chats.services.core.channel_context import Line
@@ -67,7 +68,7 @@ ItemHandler = Callable[[InboundItem], None]
 _MAX_ATTEMPTS, _INITIAL_BACKOFF = 6, timedelta(seconds=2)
 # An echo is matched by text only to sends that began at most this long before it.
 _ECHO_AGE = timedelta(minutes=10)
-# The number of a chat's latest messages that are searched for the option that a customer tapped.
+# The number of a chat's latest messages that are searched for the message of a call.
 _MAX_SEARCHED = 20
 _NUMBER = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 # The maximum length of a quote of the message that a customer replies to.
@@ -356,12 +357,7 @@ def _resolve_choice(
     # A payload may be any JSON.
     if chat is None or not isinstance(value, str) or not value or text not in {"", value}:
         return item.content, item.metadata
-    latest = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _MAX_SEARCHED)
-    sent = latest.exclude(sender_type="customer").exclude(is_note=True).order_by("-seq")
-    offered = [
-        [option for part in content for option in part.get("options") or []]
-        for content in sent.values_list("content", flat=True)
-    ]
+    offered = messages.offered_options(chat, before_seq=chat.last_seq + 1)
     chosen = [option for options in offered for option in options if option["value"] == value]
     number = _NUMBER.fullmatch(text)
     if not chosen and number and offered and 0 < int(number[1]) <= len(offered[0]):

@@ -78,6 +78,20 @@ def test_a_yes_by_a_button_of_a_campaign_is_for_an_agent(nobody, number):
     assert (chat.assign_type, chat.handoff_reason) == ("queue", "unreadable")
 
 
+def test_a_button_of_ours_may_be_tapped_after_another_message(nobody, quiet):
+    chat = came(nobody, "/chatapp/webhook", of_chatapp(messages=[message()])).conversation
+    type(chat.bot).objects.filter(pk=chat.bot_id).update(agent_reply=False)
+    yes = {"label": "Yes", "value": "yes"}
+    say(chat, [{"type": "text", "text": "Is it about an order?", "options": [yes]}])
+    say(chat, [{"type": "text", "text": "Our shop is closed on Sunday."}])
+    tapped = {"type": "button_reply", "button_reply": {"id": "yes", "title": "Yes"}}
+    body = of_chatapp(messages=[message(id="wamid.2", type="interactive", interactive=tapped,
+                                        text=None)])  # fmt: skip
+    assert came(nobody, "/chatapp/webhook", body).metadata["payload"] == "yes"
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) != ("queue", "unreadable")
+
+
 def offer(chat):
     say(chat, [{"type": "text", "text": "What is it about?", "options": OPTIONS}])
 

@@ -45,6 +45,9 @@ from chats.services.core import (
 from identity.auth import Principal
 from identity.models import User
 
+# The number of a chat's latest messages that are searched for the option that a customer tapped.
+_MAX_SEARCHED = 20
+
 
 class DuplicateMessageId(ApiError):
     code, status = "client_message_id_taken", 409
@@ -274,6 +277,18 @@ def clear(message: Message, *, at: datetime) -> None:
     """Mark a message as deleted. Its text and files are removed; the empty row stays."""
     message_status.write(message, content=[], text="", translations={}, metadata={}, deleted_at=at)
     attachments.remove_for_message(message)
+
+
+def offered_options(chat: Conversation, *, before_seq: int) -> list[list[dict[str, Any]]]:
+    """The options in each of our messages among the twenty before `before_seq`, newest first."""
+    latest = Message.objects.filter(
+        conversation=chat, seq__lt=before_seq, seq__gte=before_seq - _MAX_SEARCHED
+    )
+    ours = latest.exclude(sender_type=SenderType.CUSTOMER).exclude(is_note=True).order_by("-seq")
+    return [
+        [option for part in content for option in part.get("options") or []]
+        for content in ours.values_list("content", flat=True)
+    ]
 
 
 def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:

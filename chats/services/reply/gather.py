@@ -116,16 +116,17 @@ def _short_reply(chat: Conversation, burst: Sequence[Message], intent: Intent) -
     latest = fast_sql.latest_outgoing(chat, before_seq=burst[0].seq)
     return ShortReply(
         intent.anything_else_answer, intent.is_satisfied, _kind_of(latest),
-        is_foreign_button=_is_foreign_button(burst[-1], latest),
+        is_foreign_button=_is_foreign_button(burst[-1]),
     )  # fmt: skip
 
 
-def _is_foreign_button(message: Message, latest: Message | None) -> bool:
-    """Whether the customer tapped a button that our latest message does not have."""
-    offered = [
-        option["value"] for part in latest.content for option in part.get("options") or []
-    ] if latest else []  # fmt: skip
-    return "payload" in message.metadata and message.metadata["payload"] not in offered
+def _is_foreign_button(message: Message) -> bool:
+    """Whether the customer tapped a button that our latest messages do not have."""
+    if "payload" not in message.metadata:
+        return False
+    offered = messages.offered_options(message.conversation, before_seq=message.seq)
+    values = [option["value"] for options in offered for option in options]
+    return message.metadata["payload"] not in values
 
 
 def _kind_of(
