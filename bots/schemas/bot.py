@@ -141,7 +141,7 @@ class BotDto(Schema):
     """A bot: its appearance, languages and behavior, and where it may be shown."""
 
     keeps_values = True
-    id: int | None = read_only("The bot's id.", path="bot_id")
+    id: int = read_only("The bot's id.", path="bot_id")
     api_key: str | None = read_only(
         "The bot's newest active API key, masked: only its prefix is shown. Null: it has none."
     )
@@ -305,18 +305,18 @@ class BotDto(Schema):
         description="Whether the websites step of the set-up checklist is done; unless you set it,"
         " true once a crawled page has been read. Never null in a response.",
     )
-    client_id: int | None = read_only("The id of your company.")
-    has_model: bool | None = read_only(
+    client_id: int = read_only("The id of your company.")
+    has_model: bool = read_only(
         "Whether the bot has a language model: for its replies to customers, and for texts for your"
         " team.",
     )
-    is_disabled: bool | None = read_only(
+    is_disabled: bool = read_only(
         "Whether the bot is disabled with *Toggle Disable Bot*: it answers nothing, and its"
         " conversations go to the queue when the customer next writes, even those that"
         " `agent_reply` would leave to it.",
     )
-    created_at: Moment | None = read_only("When the bot was created.")
-    updated_at: Moment | None = read_only("When the bot was last changed.")
+    created_at: Moment = read_only("When the bot was created.")
+    updated_at: Moment = read_only("When the bot was last changed.")
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
@@ -369,11 +369,11 @@ class BotLanguage(Schema):
     """One supported language."""
 
     code: Language = Field(description="The language as a BCP 47 code, such as `en` or `pt-BR`.")
-    name: str | None = read_only("The language's name in English; the code if unknown.")
-    native_name: str | None = read_only(
+    name: str = read_only("The language's name in English; the code if unknown.")
+    native_name: str = read_only(
         "The language's name in the language itself; the code if unknown.",
     )
-    is_default: bool | None = read_only(
+    is_default: bool = read_only(
         "Whether this language is used if a customer chooses no other.",
     )
 

@@ -126,7 +126,7 @@ class FunctionDTO(Schema):
         " port of the URL changes. `{}` removes them.",
         json_schema_extra={"writeOnly": True},
     )
-    secret_header_names: list[str] | None = read_only("The names of the stored secret headers.")
+    secret_header_names: list[str] = read_only("The names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
         default_factory=_safe_approval,
         description="Who must approve each call before it is made. `none`: nobody. `agent`: an"
@@ -181,7 +181,7 @@ class FunctionCallingConfigDTO(Schema):
         description="The functions that you defined; a POST replaces them. At most 20, together"
         " with the bot's tools of MCP servers, which this list does not contain.",
     )
-    is_available: bool | None = read_only(
+    is_available: bool = read_only(
         "Whether a model can choose functions. Without one, only procedures call them."
     )
     unavailable_reason: str | None = read_only(

@@ -58,7 +58,7 @@ class GoldenQuestionDto(Schema):
         turns=[{"question": "And two of them?", "expected_answer": "At most two dogs."}],
     )
 
-    id: int | None = read_only("The question's id.", path="golden_question_id")
+    id: int = read_only("The question's id.", path="golden_question_id")
     question: Annotated[
         Text, InRequest("Required to add a question.", is_required_to_create=True)
     ] = Field(
@@ -79,11 +79,11 @@ class GoldenQuestionDto(Schema):
         " question passes if every answer does; a run skips the messages after an answer that"
         " fails.",
     )
-    origin: GoldenOrigin | None = read_only(
+    origin: GoldenOrigin = read_only(
         "Where the question comes from: `written` by a person, or taken from the widget's"
         " `samples`, the questions with written `answers`, or what customers `asked` most."
     )
-    created_at: Moment | None = read_only("When the question was added.")
+    created_at: Moment = read_only("When the question was added.")
 
     @classmethod
     def from_row(cls, row: GoldenQuestion) -> "GoldenQuestionDto":

@@ -80,7 +80,7 @@ class LanguageModelDto(Schema):
         " port of the URL changes. An empty string removes it.",
         json_schema_extra={"writeOnly": True},
     )
-    has_api_key: bool | None = read_only("Whether a key is stored.")
+    has_api_key: bool = read_only("Whether a key is stored.")
     reads_pictures: bool = Field(
         False, description="Whether the model can read pictures (`image_url`). If so, it gets those"
         " that customers send."
@@ -102,7 +102,7 @@ class LanguageModelDto(Schema):
         "For an encoder: the percentage of your passages that it has encoded. The search uses the"
         " encoder once this is 100. Null for a language model."
     )
-    updated_at: Moment | None = read_only("When the model was last changed.")
+    updated_at: Moment = read_only("When the model was last changed.")
 
     @classmethod
     def from_row(cls, row: LanguageModel) -> "LanguageModelDto":

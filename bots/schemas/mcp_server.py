@@ -79,13 +79,13 @@ class McpServerRequest(Schema):
 class McpServerChange(McpServerRequest):
     """A change to an MCP server; fields left out are kept."""
 
-    id: uuid.UUID | None = read_only("The server's id.", path="mcp_server_id")
-    has_token: bool | None = read_only("Whether a token is stored.")
-    tools: list[JsonObject] | None = read_only(
+    id: uuid.UUID = read_only("The server's id.", path="mcp_server_id")
+    has_token: bool = read_only("Whether a token is stored.")
+    tools: list[JsonObject] = read_only(
         "The server's tools, and the chosen ones that it no longer offers.",
     )
-    listed_at: Moment | None = read_only("When the server's tools were last read.")
-    created_at: Moment | None = read_only("When the server was connected.")
+    listed_at: Moment = read_only("When the server's tools were last read.")
+    created_at: Moment = read_only("When the server was connected.")
 
 
 class McpToolDto(Schema):

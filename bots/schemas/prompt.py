@@ -12,8 +12,8 @@ class PromptDto(Schema):
 
     model_config = example(content="You help the customers of a shop. Be brief.", tone="friendly")
 
-    id: int | None = read_only("The version's id.")
-    version: int | None = read_only("Number of the version, from 1.")
+    id: int = read_only("The version's id.")
+    version: int = read_only("Number of the version, from 1.")
     content: Text = Field(
         min_length=1,
         max_length=20_000,
@@ -44,11 +44,11 @@ class PromptDto(Schema):
         description="The model's randomness, 0..2; null: 0 or, with OpenAI's server, the model's"
         " default.",
     )
-    is_current: bool | None = read_only("Whether the bot uses this version.")
+    is_current: bool = read_only("Whether the bot uses this version.")
     created_by: int | None = read_only(
         "The id of the person who saved this version; null: the person was deleted.",
     )
-    created_at: Moment | None = read_only("When this version was saved.")
+    created_at: Moment = read_only("When this version was saved.")
 
     @classmethod
     def from_row(cls, prompt: Prompt) -> "PromptDto":

@@ -76,7 +76,7 @@ class WebUrlDto(Schema):
     """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
     keeps_values = True
-    id: int | None = read_only("The website's id.", path="web_url_id")
+    id: int = read_only("The website's id.", path="web_url_id")
     url: Annotated[
         Text,
         InRequest(
@@ -107,19 +107,19 @@ class WebUrlDto(Schema):
         description="Hours between two crawls, 1..8,760; null, the default: the website is crawled"
         " only once.",
     )
-    status: WebUrlStatus | None = read_only(
+    status: WebUrlStatus = read_only(
         "`queued` (waits for its crawl), `training` (the crawl included), `trained` or `failed`"
         " (see `error`)."
     )
-    progress: int | None = read_only(
+    progress: int = read_only(
         "Progress in percent: 0..49 while pages are fetched, 50..99 while they are trained, then"
         " 100."
     )
     error: WebUrlError | None = read_only("Why the latest crawl failed; else null.")
-    page_count: int | None = read_only("How many pages the latest crawl stored.")
+    page_count: int = read_only("How many pages the latest crawl stored.")
     last_fetched_at: Moment | None = read_only("When the latest crawl ended; null: never.")
-    page_counts: PageCounts | None = read_only("The number of pages in each status.")
-    pages: list[WebPageDto] | None = read_only(
+    page_counts: PageCounts = read_only("The number of pages in each status.")
+    pages: list[WebPageDto] = read_only(
         f"Up to {MAX_SHOWN_PAGES} pages of the latest crawl, failed and refused ones first."
     )
 

@@ -218,7 +218,7 @@ class SampleQuestionDto(Schema):
         description="The question's language, as a BCP 47 code; in a request, null means the bot's"
         " default language.",
     )
-    position: int | None = read_only("The question's position in the list, from 0.")
+    position: int = read_only("The question's position in the list, from 0.")
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
@@ -293,7 +293,7 @@ class BannerUploadResponseDto(Schema):
 class BotBannerDto(ShownBetween):
     """The banner above the chat."""
 
-    bot_id: int | None = read_only("The id of the bot whose banner this is.", path="bot_id")
+    bot_id: int = read_only("The id of the bot whose banner this is.", path="bot_id")
     url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
         None, description="The http or https URL that a click opens; null or empty: none."

@@ -25,12 +25,12 @@ _BLANK = r"\s\x1c-\x1f"
 class Written(Schema):
     """The training fields that all written sources have."""
 
-    status: DocumentStatus | None = read_only(
+    status: DocumentStatus = read_only(
         "`queued` (waits for its training), `training`, `trained` or `failed` (see `error`)."
     )
-    stage: DocumentStage | None = read_only(STAGE)
-    is_answering: bool | None = read_only(IS_ANSWERING)
-    progress: int | None = read_only("How far the training is, in percent, 0..100.")
+    stage: DocumentStage = read_only(STAGE)
+    is_answering: bool = read_only(IS_ANSWERING)
+    progress: int = read_only("How far the training is, in percent, 0..100.")
     error: DocumentError | None = read_only(
         "Why training failed, as a `code` and a `message`; null if it did not."
     )
@@ -43,8 +43,8 @@ class Written(Schema):
         " `updated_at` and `trained_at` then describe the change if it has a new text; the other"
         f" fields describe what is live. {FAILED_CHANGE} Null: no change is held back."
     )
-    created_at: Moment | None = read_only("When the text was added.")
-    updated_at: Moment | None = read_only("When the text was last changed.")
+    created_at: Moment = read_only("When the text was added.")
+    updated_at: Moment = read_only("When the text was last changed.")
     trained_at: Moment | None = read_only(
         "When the text was last trained successfully; null: never.",
     )
@@ -68,9 +68,7 @@ class TextDto(Written):
 
     model_config = example(title="Parking", text="Guests park for free behind the house.")
 
-    id: int | None = read_only(
-        "The text's id; citations contain it as `document_id`.", path="text_id"
-    )
+    id: int = read_only("The text's id; citations contain it as `document_id`.", path="text_id")
     title: Text = Field(
         min_length=1,
         max_length=MAX_TITLE,
@@ -112,7 +110,7 @@ class QuestionAnswerDto(Written):
         question="May I bring my dog?", answer="Yes, dogs are welcome in all rooms."
     )
 
-    id: int | None = read_only(
+    id: int = read_only(
         "The id of the question with its answer; citations contain it as `document_id`.",
         path="question_answer_id",
     )

@@ -195,28 +195,13 @@ def _request_schema(schema: dict[str, Any], inputs: Mapping[str, str]) -> dict[s
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
-    read-only. Such a field is nullable only if its description says when it is null; the others
-    are null in the code because requests leave them out."""
+    read-only."""
     result = _request_schema(schema, {})
     if result.get("additionalProperties") is False:
         del result["additionalProperties"]
-    for name, part in result.get("properties", {}).items():
-        if part.pop("readOnly", False) and not says_when_null(part):
-            result["properties"][name] = _without_null(part)
+    for part in result.get("properties", {}).values():
+        part.pop("readOnly", None)
     return result
-
-
-def says_when_null(part: Mapping[str, Any]) -> bool:
-    """Whether the description of a schema or field tells when a value is null."""
-    return re.search(r"\b[Nn]ull\b", part.get("description", "")) is not None
-
-
-def _without_null(part: dict[str, Any]) -> dict[str, Any]:
-    kinds = [kind for kind in part.get("anyOf", ()) if kind != {"type": "null"}]
-    others = {key: value for key, value in part.items() if key != "anyOf"}
-    if not kinds:
-        return part
-    return (kinds[0] if len(kinds) == 1 else {"anyOf": kinds}) | others
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:

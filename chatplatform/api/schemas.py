@@ -242,12 +242,16 @@ def shown_example(schema: type[BaseModel]) -> Any:
 
 
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
-    """A field that only the server sets: requests may send it, but it is ignored.
+    """A field that only the server sets: requests may send it, but it is ignored. Declare the type
+    that it has in replies.
 
     `path` is the name of a path parameter; a value that differs from the parameter's is a 422.
     """
     marks: dict[str, Any] = {"readOnly": True} | ({"x-path-parameter": path} if path else {})
-    return Field(None, description=description, json_schema_extra=marks, **extra)
+    # A factory keeps the default out of the document: only requests may leave the field out.
+    return Field(
+        default_factory=lambda: None, description=description, json_schema_extra=marks, **extra
+    )
 
 
 def without_default(schema: dict[str, Any]) -> None:

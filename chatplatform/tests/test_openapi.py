@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
-from chatplatform.api.openapi_postprocessing import collect_names, resolved, says_when_null
+from chatplatform.api.openapi_postprocessing import collect_names, resolved
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.schemas import Schema
 from chatplatform.testing import documented
@@ -267,6 +267,11 @@ def test_a_nullable_field_of_a_reply_says_when_it_is_null(document):
         if {"type": "null"} in part.get("anyOf", ()) and not says_when_null(part)
     }
     assert silent == set()
+
+
+def says_when_null(part):
+    """Whether the description of a schema or field tells when a value is null."""
+    return re.search(r"\b[Nn]ull\b", part.get("description", "")) is not None
 
 
 def test_requests_are_closed_and_replies_are_open(document):

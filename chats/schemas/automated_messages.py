@@ -80,8 +80,8 @@ class PlatformWord(Schema):
         description="The sentence's name, such as `greeting`; *Get Platform Words* says when each"
         " is sent (`said_when`)."
     )
-    said_when: str | None = read_only("When customers get this sentence, in English.")
-    default: dict[str, str] | None = read_only("The platform's text, by language.")
+    said_when: str = read_only("When customers get this sentence, in English.")
+    default: dict[str, str] = read_only("The platform's text, by language.")
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,

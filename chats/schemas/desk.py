@@ -386,9 +386,9 @@ class SavedReplyDto(Schema):
         description="true: the whole team can use the saved reply, and only owners and admins can"
         " change it; false: only you see it.",
     )
-    id: int | None = read_only("The saved reply's id.")
-    created_at: Moment | None = read_only("When the saved reply was created.")
-    updated_at: Moment | None = read_only("When the saved reply was last changed.")
+    id: int = read_only("The saved reply's id.")
+    created_at: Moment = read_only("When the saved reply was created.")
+    updated_at: Moment = read_only("When the saved reply was last changed.")
 
     @classmethod
     def from_row(cls, row: models.SavedReply) -> "SavedReplyDto":
@@ -451,8 +451,8 @@ class DeskView(Schema):
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")
-    id: int | None = read_only("The view's id.")
-    may_delete: bool | None = read_only("Whether you may delete the view.")
+    id: int = read_only("The view's id.")
+    may_delete: bool = read_only("Whether you may delete the view.")
 
     @classmethod
     def of(cls, row: SavedView, may_delete: bool) -> "DeskView":  # noqa: FBT001

@@ -47,9 +47,9 @@ class ChatFeedBackDto(Schema):
         description="The id of the rated answer, a message of the bot or an agent; null for the"
         " conversation as a whole.",
     )
-    id: int | None = read_only("The rating's id.")
-    chat_id: uuid.UUID | None = read_only("The conversation's id.", path="chat_id")
-    created_at: Moment | None = read_only("When the customer gave the rating.")
+    id: int = read_only("The rating's id.")
+    chat_id: uuid.UUID = read_only("The conversation's id.", path="chat_id")
+    created_at: Moment = read_only("When the customer gave the rating.")
     updated_at: Moment | None = read_only(
         "When the customer last corrected the rating; null if never.",
     )

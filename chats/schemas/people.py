@@ -173,7 +173,7 @@ class CustomerDto(CustomerInfo):
     In a request, null clears a field; fields left out keep their values.
     """
 
-    id: int | None = read_only("The customer's id on the platform.", path="customer_id")
+    id: int = read_only("The customer's id on the platform.", path="customer_id")
     blocked_until: Moment | None = Field(
         None,
         description="Until this time, what the customer sends (messages, ratings, data about"
@@ -187,12 +187,12 @@ class CustomerDto(CustomerInfo):
         description="Why the customer is blocked, for your team; the customer never sees it. It is"
         " removed together with the block. Null if none was given.",
     )
-    opt_out: Literal["none", "offers", "all"] | None = read_only(
+    opt_out: Literal["none", "offers", "all"] = read_only(
         "What the customer has opted out of. `none`: nothing. `offers`: offers, in their messaging"
         " app; no marketing template is sent to them. `all`: all messages, by writing STOP; no"
         " template is sent to them, and the bot is silent until they write again."
     )
-    created_at: Moment | None = read_only("When the customer was created.")
+    created_at: Moment = read_only("When the customer was created.")
 
 
 class CustomersQuery(Page):

@@ -158,12 +158,12 @@ class ClientTagRequest(Schema):
     colour: Text | None = Field(
         None, pattern="^#[0-9a-fA-F]{6}$", description="The tag's colour, `#rrggbb`; null: none."
     )
-    id: int | None = read_only("The tag's id.", path="tag_id")
+    id: int = read_only("The tag's id.", path="tag_id")
     source: str | None = read_only("Only tags of conversations have it; null in your list of tags.")
     confidence: float | None = read_only(
         "Only tags of conversations have it; null in your list of tags."
     )
-    count: int | None = read_only("How many conversations have the tag.")
+    count: int = read_only("How many conversations have the tag.")
 
 
 class TagMerge(Schema):

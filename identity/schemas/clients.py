@@ -285,17 +285,17 @@ class ApiKeyDto(Schema):
     """An API key."""
 
     keeps_values = True
-    id: int | None = read_only("The key's id.", path="api_key_id")
+    id: int = read_only("The key's id.", path="api_key_id")
     name: KeyName = Field(
         "",
         description="What the key is for, 1..100 characters.",
         examples=["Shop backend"],
         json_schema_extra=without_default,
     )
-    scope: ScopeName | None = read_only("`secret`: for a server. `public`: for a website.")
+    scope: ScopeName = read_only("`secret`: for a server. `public`: for a website.")
     bot_id: int | None = read_only("The id of the bot that the key is for; null: every bot.")
-    prefix: str | None = read_only("The key's first 12 characters, which identify it.")
-    created_at: Moment | None = read_only("When the key was created.")
+    prefix: str = read_only("The key's first 12 characters, which identify it.")
+    created_at: Moment = read_only("When the key was created.")
     last_used_at: Moment | None = read_only(
         "When the key was last used, to the minute; null: never."
     )

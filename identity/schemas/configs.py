@@ -135,7 +135,7 @@ class ClientConfigDto(Schema):
     """The settings for your company's conversations."""
 
     keeps_values = True
-    client_id: int | None = read_only("Your company's id.", path="client_id")
+    client_id: int = read_only("Your company's id.", path="client_id")
     timezone: TimeZone = Field(
         "UTC",
         description="IANA time zone of business hours and reports.",

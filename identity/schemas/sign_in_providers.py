@@ -64,12 +64,12 @@ class SignInProviderDto(Schema):
         False,
         description="Whether people without an account are added as agents when they sign in.",
     )
-    admits_owners: bool | None = read_only(
+    admits_owners: bool = read_only(
         "Whether owners can sign in at the provider: true if an owner made the latest change."
     )
-    sign_in_url: Uri | None = read_only("The link for your company's people to sign in.")
-    redirect_url: Uri | None = read_only("The redirect URL to enter at the provider.")
-    updated_at: Moment | None = read_only("When the provider's settings were last changed.")
+    sign_in_url: Uri = read_only("The link for your company's people to sign in.")
+    redirect_url: Uri = read_only("The redirect URL to enter at the provider.")
+    updated_at: Moment = read_only("When the provider's settings were last changed.")
 
     @classmethod
     def from_row(cls, row: SignInProvider, *, sign_in_url: str, redirect_url: str) -> Self:

@@ -16,8 +16,8 @@ RoleName = Literal["owner", "admin", "agent", "viewer"]
 class UserDto(Schema):
     """A person of your company."""
 
-    id: int | None = read_only("The person's id, for `user_id` in paths and requests.")
-    client_id: int | None = read_only("The id of the person's company.")
+    id: int = read_only("The person's id, for `user_id` in paths and requests.")
+    client_id: int = read_only("The id of the person's company.")
     email: Email = Field(
         description="The sign-in name; unique on the platform, stored in lower case, at most 254"
         " characters.",
@@ -38,18 +38,18 @@ class UserDto(Schema):
         description="Whether the person may train bots regardless of role. Owners and admins always"
         " may.",
     )
-    is_disabled: bool | None = read_only("Whether the person's account is disabled.")
-    is_away: bool | None = read_only("Whether the person is away and takes no new conversations.")
+    is_disabled: bool = read_only("Whether the person's account is disabled.")
+    is_away: bool = read_only("Whether the person is away and takes no new conversations.")
     language: Language = Field(
         "en", description="The language of the person's pages and emails, as a BCP 47 code."
     )
     avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
-    is_invited: bool | None = read_only(
+    is_invited: bool = read_only(
         "Whether the person has an open invitation. Until they accept it, no conversation can be"
         " assigned to them."
     )
-    created_at: Moment | None = read_only("When the person was added.")
+    created_at: Moment = read_only("When the person was added.")
     password: Text | None = Field(
         None,
         description=f"{PASSWORD_RULE} If left out, the person is mailed a link to choose one.",
@@ -109,14 +109,14 @@ class OwnUser(Schema):
         " mentions.",
         examples=[False],
     )
-    id: int | None = read_only("Your id.")
-    client_id: int | None = read_only("The id of your company.")
-    email: str | None = read_only("Your sign-in name.")
-    role: str | None = read_only("Your role.")
-    can_train: bool | None = read_only("Whether you may train bots regardless of role.")
-    is_disabled: bool | None = read_only("Whether your account is disabled.")
-    last_login_at: Moment | None = read_only("When you last signed in.")
-    created_at: Moment | None = read_only("When you were added.")
+    id: int = read_only("Your id.")
+    client_id: int = read_only("The id of your company.")
+    email: str = read_only("Your sign-in name.")
+    role: str = read_only("Your role.")
+    can_train: bool = read_only("Whether you may train bots regardless of role.")
+    is_disabled: bool = read_only("Whether your account is disabled.")
+    last_login_at: Moment = read_only("When you last signed in.")
+    created_at: Moment = read_only("When you were added.")
 
 
 class OwnPassword(Schema):

@@ -57,7 +57,7 @@ class WebhookConfigRequest(Schema):
         url="https://shop.example/hooks/chat", event_types=["message.created", "conversation.ended"]
     )
     keeps_values = True
-    id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
+    id: uuid.UUID = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Annotated[
         Text,
         InRequest(
@@ -111,7 +111,7 @@ class WebhookConfigRequest(Schema):
         "The endpoint's signing secret, `whsec_…`: only in the responses that create or rotate it,"
         " null in others."
     )
-    created_at: Moment | None = read_only("When the endpoint was created.")
+    created_at: Moment = read_only("When the endpoint was created.")
 
 
 class WebhookConfig(WebhookConfigRequest):

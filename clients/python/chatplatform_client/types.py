@@ -69,12 +69,12 @@ class ApiKeyDto(TypedDict):
 
 
 class ApiKeyInput(TypedDict):
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     name: NotRequired[str]
-    scope: NotRequired[Literal['secret', 'public'] | None]
+    scope: NotRequired[Literal['secret', 'public']]
     bot_id: NotRequired[int | None]
-    prefix: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    prefix: NotRequired[str]
+    created_at: NotRequired[str]
     last_used_at: NotRequired[str | None]
     expires_at: NotRequired[str | None]
     revoked_at: NotRequired[str | None]
@@ -197,7 +197,7 @@ class BotBannerDto(TypedDict):
 class BotBannerInput(TypedDict):
     valid_from: NotRequired[str | None]
     valid_to: NotRequired[str | None]
-    bot_id: NotRequired[int | None]
+    bot_id: NotRequired[int]
     url: NotRequired[str | None]
     link: NotRequired[str | None]
     alt: NotRequired[str | None]
@@ -300,7 +300,7 @@ class BotIdentitySecret(TypedDict):
 
 
 class BotInput(TypedDict):
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     api_key: NotRequired[str | None]
     bot_name: NotRequired[str]
     description: NotRequired[str]
@@ -336,11 +336,11 @@ class BotInput(TypedDict):
     prompt_setup: NotRequired[bool | None]
     file_setup: NotRequired[bool | None]
     url_setup: NotRequired[bool | None]
-    client_id: NotRequired[int | None]
-    has_model: NotRequired[bool | None]
-    is_disabled: NotRequired[bool | None]
-    created_at: NotRequired[str | None]
-    updated_at: NotRequired[str | None]
+    client_id: NotRequired[int]
+    has_model: NotRequired[bool]
+    is_disabled: NotRequired[bool]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
 
 
 class BotLanguage(TypedDict):
@@ -362,9 +362,9 @@ class BotLanguageConfigInput(TypedDict):
 
 class BotLanguageInput(TypedDict):
     code: str
-    name: NotRequired[str | None]
-    native_name: NotRequired[str | None]
-    is_default: NotRequired[bool | None]
+    name: NotRequired[str]
+    native_name: NotRequired[str]
+    is_default: NotRequired[bool]
 
 
 class BotStyle(TypedDict):
@@ -524,9 +524,9 @@ class ChatFeedBackInput(TypedDict):
     resolved: NotRequired[bool | None]
     comment: NotRequired[str | None]
     message_id: NotRequired[str | None]
-    id: NotRequired[int | None]
-    chat_id: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    id: NotRequired[int]
+    chat_id: NotRequired[str]
+    created_at: NotRequired[str]
     updated_at: NotRequired[str | None]
 
 
@@ -839,7 +839,7 @@ class ClientConfigDto(TypedDict):
 
 
 class ClientConfigInput(TypedDict):
-    client_id: NotRequired[int | None]
+    client_id: NotRequired[int]
     timezone: NotRequired[str]
     business_hours: NotRequired[list[BusinessHoursInput]]
     holidays: NotRequired[list[HolidayInput]]
@@ -887,10 +887,10 @@ class ClientDto(TypedDict):
 class ClientTagRequest(TypedDict):
     name: NotRequired[str | None]
     colour: NotRequired[str | None]
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     source: NotRequired[str | None]
     confidence: NotRequired[float | None]
-    count: NotRequired[int | None]
+    count: NotRequired[int]
 
 
 class ClientTags(TypedDict):
@@ -1159,11 +1159,11 @@ class CustomerInput(TypedDict):
     phone: NotRequired[str | None]
     avatar_url: NotRequired[str | None]
     attributes: NotRequired[dict[str, Any]]
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     blocked_until: NotRequired[str | None]
     block_reason: NotRequired[str | None]
-    opt_out: NotRequired[Literal['none', 'offers', 'all'] | None]
-    created_at: NotRequired[str | None]
+    opt_out: NotRequired[Literal['none', 'offers', 'all']]
+    created_at: NotRequired[str]
 
 
 class CustomersResponse(TypedDict):
@@ -1206,8 +1206,8 @@ class DeskViewInput(TypedDict):
     name: str
     query: str
     is_shared: NotRequired[bool]
-    id: NotRequired[int | None]
-    may_delete: NotRequired[bool | None]
+    id: NotRequired[int]
+    may_delete: NotRequired[bool]
 
 
 class DeskViews(TypedDict):
@@ -1477,7 +1477,7 @@ class FunctionCallingConfigInput(TypedDict):
     is_enabled: bool
     max_calls_per_reply: NotRequired[int]
     functions: list[FunctionInput]
-    is_available: NotRequired[bool | None]
+    is_available: NotRequired[bool]
     unavailable_reason: NotRequired[str | None]
     updated_at: NotRequired[str | None]
 
@@ -1535,7 +1535,7 @@ class FunctionInput(TypedDict):
     parameters: dict[str, Any]
     http: FunctionHttpInput
     secret_headers: NotRequired[dict[str, str] | None]
-    secret_header_names: NotRequired[list[str] | None]
+    secret_header_names: NotRequired[list[str]]
     requires_approval: NotRequired[Literal['none', 'agent', 'customer']]
 
 
@@ -1578,14 +1578,14 @@ class GoldenQuestionDto(TypedDict):
 
 
 class GoldenQuestionInput(TypedDict):
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     question: NotRequired[str]
     expected_source: NotRequired[str | None]
     expected_words: NotRequired[list[str]]
     expected_answer: NotRequired[str | None]
     turns: NotRequired[list[GoldenTurnInput]]
-    origin: NotRequired[GoldenOrigin | None]
-    created_at: NotRequired[str | None]
+    origin: NotRequired[GoldenOrigin]
+    created_at: NotRequired[str]
 
 
 class GoldenQuestionsResponse(TypedDict):
@@ -1836,12 +1836,12 @@ class LanguageModelInput(TypedDict):
     base_url: str
     model: str
     api_key: NotRequired[str | None]
-    has_api_key: NotRequired[bool | None]
+    has_api_key: NotRequired[bool]
     reads_pictures: NotRequired[bool]
     transcription_model: NotRequired[str]
     credits_per_1000_tokens: NotRequired[int]
     indexed_percent: NotRequired[int | None]
-    updated_at: NotRequired[str | None]
+    updated_at: NotRequired[str]
 
 
 class LanguageModelTest(TypedDict):
@@ -1985,11 +1985,11 @@ class McpServerChange(TypedDict):
     token: NotRequired[str | None]
     is_enabled: NotRequired[bool | None]
     allowed: NotRequired[list[McpToolChoice] | None]
-    id: NotRequired[str | None]
-    has_token: NotRequired[bool | None]
-    tools: NotRequired[list[dict[str, Any]] | None]
-    listed_at: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    id: NotRequired[str]
+    has_token: NotRequired[bool]
+    tools: NotRequired[list[dict[str, Any]]]
+    listed_at: NotRequired[str]
+    created_at: NotRequired[str]
 
 
 class McpServerDto(TypedDict):
@@ -2249,14 +2249,14 @@ class OwnUser(TypedDict):
     language: NotRequired[str | None]
     avatar_url: NotRequired[str | None]
     is_away: NotRequired[bool | None]
-    id: NotRequired[int | None]
-    client_id: NotRequired[int | None]
-    email: NotRequired[str | None]
-    role: NotRequired[str | None]
-    can_train: NotRequired[bool | None]
-    is_disabled: NotRequired[bool | None]
-    last_login_at: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    id: NotRequired[int]
+    client_id: NotRequired[int]
+    email: NotRequired[str]
+    role: NotRequired[str]
+    can_train: NotRequired[bool]
+    is_disabled: NotRequired[bool]
+    last_login_at: NotRequired[str]
+    created_at: NotRequired[str]
 
 
 class PageCounts(TypedDict):
@@ -2308,8 +2308,8 @@ class PlatformWord(TypedDict):
 
 class PlatformWordInput(TypedDict):
     name: Literal['greeting', 'thanks', 'goodbye', 'about_bot', 'person_possible', 'unknown', 'nearest', 'person_button', 'part_unknown', 'found', 'found_foreign', 'handover', 'handover_no_answer', 'closed', 'no_person', 'approval_needed', 'confirm', 'done', 'declined', 'call_failed', 'agent_declined', 'before_person', 'ask_info', 'info_noted', 'info_declined', 'not_email', 'not_phone', 'not_number', 'not_date', 'not_option', 'survey_question', 'survey_note', 'survey_button']
-    said_when: NotRequired[str | None]
-    default: NotRequired[dict[str, str] | None]
+    said_when: NotRequired[str]
+    default: NotRequired[dict[str, str]]
     own: NotRequired[dict[str, Any]]
 
 
@@ -2406,16 +2406,16 @@ class PromptDto(TypedDict):
 
 
 class PromptInput(TypedDict):
-    id: NotRequired[int | None]
-    version: NotRequired[int | None]
+    id: NotRequired[int]
+    version: NotRequired[int]
     content: str
     tone: NotRequired[str | None]
     language: NotRequired[str | None]
     model: NotRequired[str | None]
     temperature: NotRequired[float | None]
-    is_current: NotRequired[bool | None]
+    is_current: NotRequired[bool]
     created_by: NotRequired[int | None]
-    created_at: NotRequired[str | None]
+    created_at: NotRequired[str]
 
 
 class PromptVersionsResponse(TypedDict):
@@ -2460,17 +2460,17 @@ class QuestionAnswerDto(TypedDict):
 
 
 class QuestionAnswerInput(TypedDict):
-    status: NotRequired[DocumentStatus | None]
-    stage: NotRequired[DocumentStage | None]
-    is_answering: NotRequired[bool | None]
-    progress: NotRequired[int | None]
+    status: NotRequired[DocumentStatus]
+    stage: NotRequired[DocumentStage]
+    is_answering: NotRequired[bool]
+    progress: NotRequired[int]
     error: NotRequired[DocumentError | None]
     language: NotRequired[str | None]
     held_change: NotRequired[HeldChange | None]
-    created_at: NotRequired[str | None]
-    updated_at: NotRequired[str | None]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
     trained_at: NotRequired[str | None]
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     question: str
     answer: str
 
@@ -2717,7 +2717,7 @@ class SampleQuestionInput(TypedDict):
     id: NotRequired[int | None]
     question: str
     language: NotRequired[str | None]
-    position: NotRequired[int | None]
+    position: NotRequired[int]
 
 
 class SampleQuestions(TypedDict):
@@ -2747,9 +2747,9 @@ class SavedReplyInput(TypedDict):
     shortcut: NotRequired[str]
     texts: NotRequired[dict[str, Any]]
     is_shared: NotRequired[bool]
-    id: NotRequired[int | None]
-    created_at: NotRequired[str | None]
-    updated_at: NotRequired[str | None]
+    id: NotRequired[int]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
 
 
 class SearchAdhocReportParam(TypedDict):
@@ -2821,10 +2821,10 @@ class SignInProviderInput(TypedDict):
     email_domains: list[str]
     is_required: NotRequired[bool]
     creates_agents: NotRequired[bool]
-    admits_owners: NotRequired[bool | None]
-    sign_in_url: NotRequired[str | None]
-    redirect_url: NotRequired[str | None]
-    updated_at: NotRequired[str | None]
+    admits_owners: NotRequired[bool]
+    sign_in_url: NotRequired[str]
+    redirect_url: NotRequired[str]
+    updated_at: NotRequired[str]
 
 
 class SkippedFile(TypedDict):
@@ -2967,17 +2967,17 @@ class TextDto(TypedDict):
 
 
 class TextInput(TypedDict):
-    status: NotRequired[DocumentStatus | None]
-    stage: NotRequired[DocumentStage | None]
-    is_answering: NotRequired[bool | None]
-    progress: NotRequired[int | None]
+    status: NotRequired[DocumentStatus]
+    stage: NotRequired[DocumentStage]
+    is_answering: NotRequired[bool]
+    progress: NotRequired[int]
     error: NotRequired[DocumentError | None]
     language: NotRequired[str | None]
     held_change: NotRequired[HeldChange | None]
-    created_at: NotRequired[str | None]
-    updated_at: NotRequired[str | None]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
     trained_at: NotRequired[str | None]
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     title: str
     text: str
 
@@ -3109,19 +3109,19 @@ class UserDto(TypedDict):
 
 
 class UserInput(TypedDict):
-    id: NotRequired[int | None]
-    client_id: NotRequired[int | None]
+    id: NotRequired[int]
+    client_id: NotRequired[int]
     email: str
     full_name: str
     role: NotRequired[Literal['owner', 'admin', 'agent', 'viewer']]
     can_train: NotRequired[bool]
-    is_disabled: NotRequired[bool | None]
-    is_away: NotRequired[bool | None]
+    is_disabled: NotRequired[bool]
+    is_away: NotRequired[bool]
     language: NotRequired[str]
     avatar_url: NotRequired[str | None]
     last_login_at: NotRequired[str | None]
-    is_invited: NotRequired[bool | None]
-    created_at: NotRequired[str | None]
+    is_invited: NotRequired[bool]
+    created_at: NotRequired[str]
     password: NotRequired[str | None]
 
 
@@ -3285,17 +3285,17 @@ class WebUrlError(TypedDict):
 
 
 class WebUrlInput(TypedDict):
-    id: NotRequired[int | None]
+    id: NotRequired[int]
     url: NotRequired[str]
     crawl_depth: NotRequired[int]
     refresh_hours: NotRequired[int | None]
-    status: NotRequired[WebUrlStatus | None]
-    progress: NotRequired[int | None]
+    status: NotRequired[WebUrlStatus]
+    progress: NotRequired[int]
     error: NotRequired[WebUrlError | None]
-    page_count: NotRequired[int | None]
+    page_count: NotRequired[int]
     last_fetched_at: NotRequired[str | None]
-    page_counts: NotRequired[PageCounts | None]
-    pages: NotRequired[list[WebPageDto] | None]
+    page_counts: NotRequired[PageCounts]
+    pages: NotRequired[list[WebPageDto]]
 
 WebUrlStatus: TypeAlias = "Literal['queued', 'training', 'trained', 'failed']"
 
@@ -3330,7 +3330,7 @@ class WebhookConfig(TypedDict):
 
 
 class WebhookConfigRequest(TypedDict):
-    id: NotRequired[str | None]
+    id: NotRequired[str]
     url: NotRequired[str]
     event_types: NotRequired[list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test']]]
     description: NotRequired[str]
@@ -3341,7 +3341,7 @@ class WebhookConfigRequest(TypedDict):
     paused_until: NotRequired[str | None]
     previous_secret_until: NotRequired[str | None]
     secret: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    created_at: NotRequired[str]
 
 
 class WebhookConfigsResponse(TypedDict):

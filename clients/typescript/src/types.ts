@@ -14,7 +14,7 @@ export type Alive = { "status": "ok"; };
 
 export type ApiKeyDto = { "id": number; "name": string; "scope": "secret" | "public"; "bot_id": number | null; "prefix": string; "created_at": string; "last_used_at": string | null; "expires_at": string | null; "revoked_at": string | null; "requests_per_minute": number | null; "daily_credits": number | null; "mcp_write": boolean; "key": string | null; };
 
-export type ApiKeyInput = { "id"?: number | null; "name"?: string; "scope"?: "secret" | "public" | null; "bot_id"?: number | null; "prefix"?: string | null; "created_at"?: string | null; "last_used_at"?: string | null; "expires_at"?: string | null; "revoked_at"?: string | null; "requests_per_minute"?: number | null; "daily_credits"?: number | null; "mcp_write"?: boolean; "key"?: string | null; };
+export type ApiKeyInput = { "id"?: number; "name"?: string; "scope"?: "secret" | "public"; "bot_id"?: number | null; "prefix"?: string; "created_at"?: string; "last_used_at"?: string | null; "expires_at"?: string | null; "revoked_at"?: string | null; "requests_per_minute"?: number | null; "daily_credits"?: number | null; "mcp_write"?: boolean; "key"?: string | null; };
 
 export type ApiKeyRequest = { "name": string; "scope"?: "secret" | "public"; "bot_id"?: number | null; "expires_at"?: string | null; "requests_per_minute"?: number | null; "daily_credits"?: number | null; "mcp_write"?: boolean; };
 
@@ -46,7 +46,7 @@ export type Body_upload_files_ai__bot_id__train_document_post = { "files": Array
 
 export type BotBannerDto = { "valid_from": string | null; "valid_to": string | null; "bot_id": number; "url": string | null; "link": string | null; "alt": string | null; };
 
-export type BotBannerInput = { "valid_from"?: string | null; "valid_to"?: string | null; "bot_id"?: number | null; "url"?: string | null; "link"?: string | null; "alt"?: string | null; };
+export type BotBannerInput = { "valid_from"?: string | null; "valid_to"?: string | null; "bot_id"?: number; "url"?: string | null; "link"?: string | null; "alt"?: string | null; };
 
 export type BotConfigDto = { "id": number; "bot_name": string; "bot_icon": string | null; "primary_color": string; "secondary_color": string; "style": BotStyle; "language": string; "default_language": string; "languages": Array<string>; "welcome_message": string | null; "terms": string | null; "bot_question": string | null; "engaging_message": string | null; "engaging_seconds": number; "engaging_pages": string; "engaging_visitors": "all" | "new" | "returning"; "is_open": boolean; "opens_at": string | null; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": string | null; "person_button": string | null; "agents_online": number; "usual_wait_minutes": number | null; "answers_by_mail": boolean; "banner": BotBannerDto | null; "sample_questions": Array<SampleQuestionDto>; "attach_enabled": boolean; "upload_limits": UploadLimits; "export_enabled": boolean; "auto_pop_up": boolean; "is_fullscreen": boolean; "is_visible": boolean; "customer_info_fields": Array<ConfigField>; };
 
@@ -56,7 +56,7 @@ export type BotFigures = { "chats": number; "messages": number; "bot_resolved": 
 
 export type BotIdentitySecret = { "secret": string; };
 
-export type BotInput = { "id"?: number | null; "api_key"?: string | null; "bot_name"?: string; "description"?: string; "bot_icon"?: string | null; "primary_color"?: string; "secondary_color"?: string; "allowed_domain"?: string; "languages"?: Array<string>; "default_language"?: string; "style"?: BotStyleInput; "welcome_message"?: string | Record<string, unknown>; "terms"?: Record<string, unknown>; "terms_default"?: string; "bot_question"?: string; "engaging_message"?: Record<string, unknown>; "engaging_message_default"?: string; "engaging_seconds"?: number; "engaging_pages"?: string; "engaging_visitors"?: "all" | "new" | "returning"; "attach_enabled"?: boolean; "export_enabled"?: boolean; "mail_answers"?: boolean; "auto_pop_up"?: boolean; "is_fullscreen"?: boolean; "is_visible"?: boolean; "allow_preview"?: boolean; "hold_back_worse"?: boolean; "agent_reply"?: boolean; "delete_available"?: boolean; "business_hours"?: Array<BusinessHoursInput> | null; "holidays"?: Array<HolidayInput> | null; "chatbot_setup"?: boolean | null; "prompt_setup"?: boolean | null; "file_setup"?: boolean | null; "url_setup"?: boolean | null; "client_id"?: number | null; "has_model"?: boolean | null; "is_disabled"?: boolean | null; "created_at"?: string | null; "updated_at"?: string | null; };
+export type BotInput = { "id"?: number; "api_key"?: string | null; "bot_name"?: string; "description"?: string; "bot_icon"?: string | null; "primary_color"?: string; "secondary_color"?: string; "allowed_domain"?: string; "languages"?: Array<string>; "default_language"?: string; "style"?: BotStyleInput; "welcome_message"?: string | Record<string, unknown>; "terms"?: Record<string, unknown>; "terms_default"?: string; "bot_question"?: string; "engaging_message"?: Record<string, unknown>; "engaging_message_default"?: string; "engaging_seconds"?: number; "engaging_pages"?: string; "engaging_visitors"?: "all" | "new" | "returning"; "attach_enabled"?: boolean; "export_enabled"?: boolean; "mail_answers"?: boolean; "auto_pop_up"?: boolean; "is_fullscreen"?: boolean; "is_visible"?: boolean; "allow_preview"?: boolean; "hold_back_worse"?: boolean; "agent_reply"?: boolean; "delete_available"?: boolean; "business_hours"?: Array<BusinessHoursInput> | null; "holidays"?: Array<HolidayInput> | null; "chatbot_setup"?: boolean | null; "prompt_setup"?: boolean | null; "file_setup"?: boolean | null; "url_setup"?: boolean | null; "client_id"?: number; "has_model"?: boolean; "is_disabled"?: boolean; "created_at"?: string; "updated_at"?: string; };
 
 export type BotLanguage = { "code": string; "name": string; "native_name": string; "is_default": boolean; };
 
@@ -64,7 +64,7 @@ export type BotLanguageConfigDto = { "default_language": string; "languages": Ar
 
 export type BotLanguageConfigInput = { "default_language": string; "languages": Array<BotLanguageInput>; };
 
-export type BotLanguageInput = { "code": string; "name"?: string | null; "native_name"?: string | null; "is_default"?: boolean | null; };
+export type BotLanguageInput = { "code": string; "name"?: string; "native_name"?: string; "is_default"?: boolean; };
 
 export type BotStyle = { "position": "bottom-right" | "bottom-left" | "top-right" | "top-left"; "width": number; "height": number; "font": string; "radius": number; "dark_mode": boolean | "system"; };
 
@@ -98,7 +98,7 @@ export type ChatCustomer = { "external_id"?: string | null; "name"?: string | nu
 
 export type ChatFeedBackDto = { "rating": number | null; "thumb": "up" | "down" | null; "reason": "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved": boolean | null; "comment": string | null; "message_id": string | null; "id": number; "chat_id": string; "created_at": string; "updated_at": string | null; };
 
-export type ChatFeedBackInput = { "rating"?: number | null; "thumb"?: "up" | "down" | null; "reason"?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved"?: boolean | null; "comment"?: string | null; "message_id"?: string | null; "id"?: number | null; "chat_id"?: string | null; "created_at"?: string | null; "updated_at"?: string | null; };
+export type ChatFeedBackInput = { "rating"?: number | null; "thumb"?: "up" | "down" | null; "reason"?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other" | null; "resolved"?: boolean | null; "comment"?: string | null; "message_id"?: string | null; "id"?: number; "chat_id"?: string; "created_at"?: string; "updated_at"?: string | null; };
 
 export type ChatGptMessage = { "role": "system" | "user" | "assistant" | "tool"; "content": string; };
 
@@ -170,11 +170,11 @@ export type CitationInput = { "document_id": number; "title": string; "url"?: st
 
 export type ClientConfigDto = { "client_id": number; "timezone": string; "business_hours": Array<BusinessHours>; "holidays": Array<Holiday>; "out_of_hours_message": Record<string, unknown>; "assign_strategy": "manual" | "round_robin" | "least_busy"; "agent_capacity": number; "handoff_on_request": boolean; "handoff_on_no_answer": boolean; "ask_again_before_handoff": boolean | null; "answer_while_waiting": boolean; "handoff_message": Record<string, unknown>; "answer_threshold": number; "fallback_to_extractive": boolean; "confirm_answers": boolean; "read_attachments": boolean; "burst_wait_ms": number; "inactivity_end_minutes": number; "reopen_window_minutes": number; "reuse_open": boolean; "ask_feedback": boolean; "feedback_edit_minutes": number; "first_response_target_seconds": number; "auto_summary": boolean; "auto_tag": boolean; "auto_sentiment": boolean; "auto_translate": boolean; "mask_personal_data": boolean; "silent_channels": Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices": Record<string, unknown>; "retention_days": number | null; "version": number | null; };
 
-export type ClientConfigInput = { "client_id"?: number | null; "timezone"?: string; "business_hours"?: Array<BusinessHoursInput>; "holidays"?: Array<HolidayInput>; "out_of_hours_message"?: Record<string, unknown>; "assign_strategy"?: "manual" | "round_robin" | "least_busy"; "agent_capacity"?: number; "handoff_on_request"?: boolean; "handoff_on_no_answer"?: boolean; "ask_again_before_handoff"?: boolean | null; "answer_while_waiting"?: boolean; "handoff_message"?: Record<string, unknown>; "answer_threshold"?: number; "fallback_to_extractive"?: boolean; "confirm_answers"?: boolean; "read_attachments"?: boolean; "burst_wait_ms"?: number; "inactivity_end_minutes"?: number; "reopen_window_minutes"?: number; "reuse_open"?: boolean; "ask_feedback"?: boolean; "feedback_edit_minutes"?: number; "first_response_target_seconds"?: number; "auto_summary"?: boolean; "auto_tag"?: boolean; "auto_sentiment"?: boolean; "auto_translate"?: boolean; "mask_personal_data"?: boolean; "silent_channels"?: Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices"?: Record<string, unknown>; "retention_days"?: number | null; "version"?: number | null; };
+export type ClientConfigInput = { "client_id"?: number; "timezone"?: string; "business_hours"?: Array<BusinessHoursInput>; "holidays"?: Array<HolidayInput>; "out_of_hours_message"?: Record<string, unknown>; "assign_strategy"?: "manual" | "round_robin" | "least_busy"; "agent_capacity"?: number; "handoff_on_request"?: boolean; "handoff_on_no_answer"?: boolean; "ask_again_before_handoff"?: boolean | null; "answer_while_waiting"?: boolean; "handoff_message"?: Record<string, unknown>; "answer_threshold"?: number; "fallback_to_extractive"?: boolean; "confirm_answers"?: boolean; "read_attachments"?: boolean; "burst_wait_ms"?: number; "inactivity_end_minutes"?: number; "reopen_window_minutes"?: number; "reuse_open"?: boolean; "ask_feedback"?: boolean; "feedback_edit_minutes"?: number; "first_response_target_seconds"?: number; "auto_summary"?: boolean; "auto_tag"?: boolean; "auto_sentiment"?: boolean; "auto_translate"?: boolean; "mask_personal_data"?: boolean; "silent_channels"?: Array<"socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram">; "message_prices"?: Record<string, unknown>; "retention_days"?: number | null; "version"?: number | null; };
 
 export type ClientDto = { "id": number; "name": string; "code": string; "default_language": string; "timezone": string; "is_disabled": boolean; "subscription": SubscriptionDto; "created_at": string; };
 
-export type ClientTagRequest = { "name"?: string | null; "colour"?: string | null; "id"?: number | null; "source"?: string | null; "confidence"?: number | null; "count"?: number | null; };
+export type ClientTagRequest = { "name"?: string | null; "colour"?: string | null; "id"?: number; "source"?: string | null; "confidence"?: number | null; "count"?: number; };
 
 export type ClientTags = { "tags": Array<Tag>; };
 
@@ -224,7 +224,7 @@ export type CustomerInfoFields = { "fields": Array<CustomerInfoField>; };
 
 export type CustomerInfoFieldsInput = { "fields": Array<CustomerInfoFieldInput>; };
 
-export type CustomerInput = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; "id"?: number | null; "blocked_until"?: string | null; "block_reason"?: string | null; "opt_out"?: "none" | "offers" | "all" | null; "created_at"?: string | null; };
+export type CustomerInput = { "external_id"?: string | null; "name"?: string | null; "email"?: string | null; "phone"?: string | null; "avatar_url"?: string | null; "attributes"?: Record<string, unknown>; "id"?: number; "blocked_until"?: string | null; "block_reason"?: string | null; "opt_out"?: "none" | "offers" | "all"; "created_at"?: string; };
 
 export type CustomersResponse = { "items": Array<CustomerDto>; "next_cursor": string | null; };
 
@@ -238,7 +238,7 @@ export type DeletedCount = { "deleted": number; };
 
 export type DeskView = { "name": string; "query": string; "is_shared": boolean; "id": number; "may_delete": boolean; };
 
-export type DeskViewInput = { "name": string; "query": string; "is_shared"?: boolean; "id"?: number | null; "may_delete"?: boolean | null; };
+export type DeskViewInput = { "name": string; "query": string; "is_shared"?: boolean; "id"?: number; "may_delete"?: boolean; };
 
 export type DeskViews = { "items": Array<DeskView>; };
 
@@ -302,7 +302,7 @@ export type FunctionCallDecision = { "approve": boolean; };
 
 export type FunctionCallingConfigDTO = { "is_enabled": boolean; "max_calls_per_reply": number; "functions": Array<FunctionDTO>; "is_available": boolean; "unavailable_reason": string | null; "updated_at": string | null; };
 
-export type FunctionCallingConfigInput = { "is_enabled": boolean; "max_calls_per_reply"?: number; "functions": Array<FunctionInput>; "is_available"?: boolean | null; "unavailable_reason"?: string | null; "updated_at"?: string | null; };
+export type FunctionCallingConfigInput = { "is_enabled": boolean; "max_calls_per_reply"?: number; "functions": Array<FunctionInput>; "is_available"?: boolean; "unavailable_reason"?: string | null; "updated_at"?: string | null; };
 
 export type FunctionCallingEventDTO = { "id": string; "bot_id": number; "chat_id": string | null; "function": string; "arguments": Record<string, unknown>; "status": "waiting" | "running" | "succeeded" | "failed" | "refused" | "rejected"; "http_status": number | null; "result_excerpt": string; "duration_ms": number | null; "error": string | null; "requires_approval": "none" | "agent" | "customer"; "decided_by": number | null; "decided_at": string | null; "created_at": string; };
 
@@ -314,7 +314,7 @@ export type FunctionHttpDTO = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DE
 
 export type FunctionHttpInput = { "method": "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; "url": string; "headers"?: Record<string, string>; "timeout_seconds"?: number; "body_template"?: string; };
 
-export type FunctionInput = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpInput; "secret_headers"?: Record<string, string> | null; "secret_header_names"?: Array<string> | null; "requires_approval"?: "none" | "agent" | "customer"; };
+export type FunctionInput = { "name": string; "description": string; "parameters": Record<string, unknown>; "http": FunctionHttpInput; "secret_headers"?: Record<string, string> | null; "secret_header_names"?: Array<string>; "requires_approval"?: "none" | "agent" | "customer"; };
 
 export type GenerateChatRequest = { "messages"?: Array<PreviewMessage>; "language"?: string | null; "stream"?: boolean; };
 
@@ -328,7 +328,7 @@ export type GoldenOrigin = "written" | "samples" | "answers" | "asked";
 
 export type GoldenQuestionDto = { "id": number; "question": string; "expected_source": string | null; "expected_words": Array<string>; "expected_answer": string | null; "turns": Array<GoldenTurn>; "origin": GoldenOrigin; "created_at": string; };
 
-export type GoldenQuestionInput = { "id"?: number | null; "question"?: string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; "turns"?: Array<GoldenTurnInput>; "origin"?: GoldenOrigin | null; "created_at"?: string | null; };
+export type GoldenQuestionInput = { "id"?: number; "question"?: string; "expected_source"?: string | null; "expected_words"?: Array<string>; "expected_answer"?: string | null; "turns"?: Array<GoldenTurnInput>; "origin"?: GoldenOrigin; "created_at"?: string; };
 
 export type GoldenQuestionsResponse = { "items": Array<GoldenQuestionDto>; "next_cursor": string | null; };
 
@@ -396,7 +396,7 @@ export type LanguageFigures = { "chats": number; "messages": number; "bot_resolv
 
 export type LanguageModelDto = { "bot_id": number | null; "purpose": "chat" | "embeddings"; "base_url": string; "model": string; "has_api_key": boolean; "reads_pictures": boolean; "transcription_model": string; "credits_per_1000_tokens": number; "indexed_percent": number | null; "updated_at": string; };
 
-export type LanguageModelInput = { "bot_id"?: number | null; "purpose"?: "chat" | "embeddings"; "base_url": string; "model": string; "api_key"?: string | null; "has_api_key"?: boolean | null; "reads_pictures"?: boolean; "transcription_model"?: string; "credits_per_1000_tokens"?: number; "indexed_percent"?: number | null; "updated_at"?: string | null; };
+export type LanguageModelInput = { "bot_id"?: number | null; "purpose"?: "chat" | "embeddings"; "base_url": string; "model": string; "api_key"?: string | null; "has_api_key"?: boolean; "reads_pictures"?: boolean; "transcription_model"?: string; "credits_per_1000_tokens"?: number; "indexed_percent"?: number | null; "updated_at"?: string; };
 
 export type LanguageModelTest = { "is_working": boolean; "error": string | null; "answered_by": string | null; "tokens": number; "duration_ms": number; };
 
@@ -426,7 +426,7 @@ export type McpRequest = { "jsonrpc": "2.0"; "id"?: number | string | null; "met
 
 export type McpResult = { "jsonrpc": "2.0"; "id": number | string; "result": Record<string, unknown>; };
 
-export type McpServerChange = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; "id"?: string | null; "has_token"?: boolean | null; "tools"?: Array<Record<string, unknown>> | null; "listed_at"?: string | null; "created_at"?: string | null; };
+export type McpServerChange = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; "id"?: string; "has_token"?: boolean; "tools"?: Array<Record<string, unknown>>; "listed_at"?: string; "created_at"?: string; };
 
 export type McpServerDto = { "id": string; "name": string; "url": string; "has_token": boolean; "is_enabled": boolean; "tools": Array<McpToolDto>; "listed_at": string; "created_at": string; };
 
@@ -486,7 +486,7 @@ export type OriginalReply = { "text": string; "is_answered": boolean; "decision"
 
 export type OwnPassword = { "current_password": string; "new_password": string; };
 
-export type OwnUser = { "full_name"?: string | null; "language"?: string | null; "avatar_url"?: string | null; "is_away"?: boolean | null; "id"?: number | null; "client_id"?: number | null; "email"?: string | null; "role"?: string | null; "can_train"?: boolean | null; "is_disabled"?: boolean | null; "last_login_at"?: string | null; "created_at"?: string | null; };
+export type OwnUser = { "full_name"?: string | null; "language"?: string | null; "avatar_url"?: string | null; "is_away"?: boolean | null; "id"?: number; "client_id"?: number; "email"?: string; "role"?: string; "can_train"?: boolean; "is_disabled"?: boolean; "last_login_at"?: string; "created_at"?: string; };
 
 export type PageCounts = { "training": number; "trained": number; "unchanged": number; "refused": number; "failed": number; };
 
@@ -502,7 +502,7 @@ export type PhotoappConnectPageDto = { "page_id": string; };
 
 export type PlatformWord = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when": string; "default": Record<string, string>; "own": Record<string, unknown>; };
 
-export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string | null; "default"?: Record<string, string> | null; "own"?: Record<string, unknown>; };
+export type PlatformWordInput = { "name": "greeting" | "thanks" | "goodbye" | "about_bot" | "person_possible" | "unknown" | "nearest" | "person_button" | "part_unknown" | "found" | "found_foreign" | "handover" | "handover_no_answer" | "closed" | "no_person" | "approval_needed" | "confirm" | "done" | "declined" | "call_failed" | "agent_declined" | "before_person" | "ask_info" | "info_noted" | "info_declined" | "not_email" | "not_phone" | "not_number" | "not_date" | "not_option" | "survey_question" | "survey_note" | "survey_button"; "said_when"?: string; "default"?: Record<string, string>; "own"?: Record<string, unknown>; };
 
 export type PlatformWords = { "words": Array<PlatformWord>; };
 
@@ -530,7 +530,7 @@ export type ProceduresInput = { "procedures": Array<ProcedureInput>; };
 
 export type PromptDto = { "id": number; "version": number; "content": string; "tone": string | null; "language": string | null; "model": string | null; "temperature": number | null; "is_current": boolean; "created_by": number | null; "created_at": string; };
 
-export type PromptInput = { "id"?: number | null; "version"?: number | null; "content": string; "tone"?: string | null; "language"?: string | null; "model"?: string | null; "temperature"?: number | null; "is_current"?: boolean | null; "created_by"?: number | null; "created_at"?: string | null; };
+export type PromptInput = { "id"?: number; "version"?: number; "content": string; "tone"?: string | null; "language"?: string | null; "model"?: string | null; "temperature"?: number | null; "is_current"?: boolean; "created_by"?: number | null; "created_at"?: string; };
 
 export type PromptVersionsResponse = { "items": Array<PromptDto>; "next_cursor": string | null; };
 
@@ -544,7 +544,7 @@ export type PushSubscriptionsResponse = { "items": Array<PushSubscription>; "nex
 
 export type QuestionAnswerDto = { "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string; "updated_at": string; "trained_at": string | null; "id": number; "question": string; "answer": string; };
 
-export type QuestionAnswerInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "question": string; "answer": string; };
+export type QuestionAnswerInput = { "status"?: DocumentStatus; "stage"?: DocumentStage; "is_answering"?: boolean; "progress"?: number; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string; "updated_at"?: string; "trained_at"?: string | null; "id"?: number; "question": string; "answer": string; };
 
 export type QuestionAnswersResponse = { "items": Array<QuestionAnswerDto>; "next_cursor": string | null; };
 
@@ -620,7 +620,7 @@ export type RewrittenText = { "text": string; };
 
 export type SampleQuestionDto = { "id": number | null; "question": string; "language": string | null; "position": number; };
 
-export type SampleQuestionInput = { "id"?: number | null; "question": string; "language"?: string | null; "position"?: number | null; };
+export type SampleQuestionInput = { "id"?: number | null; "question": string; "language"?: string | null; "position"?: number; };
 
 export type SampleQuestions = { "questions": Array<SampleQuestionInput>; };
 
@@ -630,7 +630,7 @@ export type SavedRepliesResponse = { "items": Array<SavedReplyDto>; "next_cursor
 
 export type SavedReplyDto = { "shortcut": string; "texts": Record<string, unknown>; "is_shared": boolean; "id": number; "created_at": string; "updated_at": string; };
 
-export type SavedReplyInput = { "shortcut"?: string; "texts"?: Record<string, unknown>; "is_shared"?: boolean; "id"?: number | null; "created_at"?: string | null; "updated_at"?: string | null; };
+export type SavedReplyInput = { "shortcut"?: string; "texts"?: Record<string, unknown>; "is_shared"?: boolean; "id"?: number; "created_at"?: string; "updated_at"?: string; };
 
 export type SearchAdhocReportParam = { "date_from"?: string | null; "date_to"?: string | null; "timezone"?: string | null; "bot_ids"?: Array<number>; "channels"?: Array<string>; "statuses"?: Array<"open" | "snoozed" | "ended">; "assignee_ids"?: Array<number>; "tags"?: Array<string>; "sentiments"?: Array<"positive" | "neutral" | "negative">; "languages"?: Array<string>; "ended_by"?: Array<string>; "countries"?: Array<string>; "handed_off"?: boolean | null; "bot_resolved"?: boolean | null; "has_feedback"?: boolean | null; "rating_min"?: number | null; "rating_max"?: number | null; "q"?: string | null; "group_by"?: Array<"day" | "week" | "month" | "hour" | "weekday" | "bot" | "channel" | "agent" | "tag" | "sentiment" | "language" | "country" | "handoff_reason" | "price_category">; "metrics"?: Array<"chats" | "messages" | "customers" | "bot_resolved" | "handed_off" | "ended" | "open" | "first_response_p50" | "first_response_p90" | "first_response_mean" | "resolution_p50" | "resolution_p90" | "resolution_mean" | "rating_mean" | "rating_count" | "sentiment_positive" | "sentiment_neutral" | "sentiment_negative" | "credits_used" | "charged_messages" | "message_cost">; "sort"?: string | null; "cursor"?: string | null; "limit"?: number; };
 
@@ -644,7 +644,7 @@ export type Sentiments = { "positive": number; "neutral": number; "negative": nu
 
 export type SignInProviderDto = { "issuer": string; "application_id": string; "email_domains": Array<string>; "is_required": boolean; "creates_agents": boolean; "admits_owners": boolean; "sign_in_url": string; "redirect_url": string; "updated_at": string; };
 
-export type SignInProviderInput = { "issuer": string; "application_id": string; "application_secret"?: string | null; "email_domains": Array<string>; "is_required"?: boolean; "creates_agents"?: boolean; "admits_owners"?: boolean | null; "sign_in_url"?: string | null; "redirect_url"?: string | null; "updated_at"?: string | null; };
+export type SignInProviderInput = { "issuer": string; "application_id": string; "application_secret"?: string | null; "email_domains": Array<string>; "is_required"?: boolean; "creates_agents"?: boolean; "admits_owners"?: boolean; "sign_in_url"?: string; "redirect_url"?: string; "updated_at"?: string; };
 
 export type SkippedFile = { "id": number; "reason": string; };
 
@@ -684,7 +684,7 @@ export type TestedRecipients = { "recipients": Array<string>; };
 
 export type TextDto = { "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string; "updated_at": string; "trained_at": string | null; "id": number; "title": string; "text": string; };
 
-export type TextInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "title": string; "text": string; };
+export type TextInput = { "status"?: DocumentStatus; "stage"?: DocumentStage; "is_answering"?: boolean; "progress"?: number; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string; "updated_at"?: string; "trained_at"?: string | null; "id"?: number; "title": string; "text": string; };
 
 export type TextsResponse = { "items": Array<TextDto>; "next_cursor": string | null; };
 
@@ -724,7 +724,7 @@ export type UserDisableFlag = { "is_disabled": boolean; };
 
 export type UserDto = { "id": number; "client_id": number; "email": string; "full_name": string; "role": "owner" | "admin" | "agent" | "viewer"; "can_train": boolean; "is_disabled": boolean; "is_away": boolean; "language": string; "avatar_url": string | null; "last_login_at": string | null; "is_invited": boolean; "created_at": string; };
 
-export type UserInput = { "id"?: number | null; "client_id"?: number | null; "email": string; "full_name": string; "role"?: "owner" | "admin" | "agent" | "viewer"; "can_train"?: boolean; "is_disabled"?: boolean | null; "is_away"?: boolean | null; "language"?: string; "avatar_url"?: string | null; "last_login_at"?: string | null; "is_invited"?: boolean | null; "created_at"?: string | null; "password"?: string | null; };
+export type UserInput = { "id"?: number; "client_id"?: number; "email": string; "full_name": string; "role"?: "owner" | "admin" | "agent" | "viewer"; "can_train"?: boolean; "is_disabled"?: boolean; "is_away"?: boolean; "language"?: string; "avatar_url"?: string | null; "last_login_at"?: string | null; "is_invited"?: boolean; "created_at"?: string; "password"?: string | null; };
 
 export type UserPassword = { "password": string; };
 
@@ -768,7 +768,7 @@ export type WebUrlDto = { "id": number; "url": string; "crawl_depth": number; "r
 
 export type WebUrlError = { "code": string; "message": string; };
 
-export type WebUrlInput = { "id"?: number | null; "url"?: string; "crawl_depth"?: number; "refresh_hours"?: number | null; "status"?: WebUrlStatus | null; "progress"?: number | null; "error"?: WebUrlError | null; "page_count"?: number | null; "last_fetched_at"?: string | null; "page_counts"?: PageCounts | null; "pages"?: Array<WebPageDto> | null; };
+export type WebUrlInput = { "id"?: number; "url"?: string; "crawl_depth"?: number; "refresh_hours"?: number | null; "status"?: WebUrlStatus; "progress"?: number; "error"?: WebUrlError | null; "page_count"?: number; "last_fetched_at"?: string | null; "page_counts"?: PageCounts; "pages"?: Array<WebPageDto>; };
 
 export type WebUrlStatus = "queued" | "training" | "trained" | "failed";
 
@@ -778,7 +778,7 @@ export type WebhookAttempt = { "attempt": number; "http_status": number | null; 
 
 export type WebhookConfig = { "id": string; "url": string; "event_types": Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description": string; "is_active": boolean; "disabled_reason": "by_hand" | "gone" | "failing" | null; "disabled_at": string | null; "failing_since": string | null; "paused_until": string | null; "previous_secret_until": string | null; "secret": string | null; "created_at": string; };
 
-export type WebhookConfigRequest = { "id"?: string | null; "url"?: string; "event_types"?: Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description"?: string; "is_active"?: boolean; "disabled_reason"?: "by_hand" | "gone" | "failing" | null; "disabled_at"?: string | null; "failing_since"?: string | null; "paused_until"?: string | null; "previous_secret_until"?: string | null; "secret"?: string | null; "created_at"?: string | null; };
+export type WebhookConfigRequest = { "id"?: string; "url"?: string; "event_types"?: Array<"conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test">; "description"?: string; "is_active"?: boolean; "disabled_reason"?: "by_hand" | "gone" | "failing" | null; "disabled_at"?: string | null; "failing_since"?: string | null; "paused_until"?: string | null; "previous_secret_until"?: string | null; "secret"?: string | null; "created_at"?: string; };
 
 export type WebhookConfigsResponse = { "items": Array<WebhookConfig>; "next_cursor": string | null; };
 
