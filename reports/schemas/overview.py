@@ -41,8 +41,8 @@ class PartFigures(Schema):
 class Figures(PartFigures):
     """The figures of the conversations created in a period."""
 
-    date_from: str = Field(description="The period's first day.")
-    date_to: str = Field(description="The period's last day.")
+    date_from: str = Field(description="The period's first day, such as 2026-11-01.")
+    date_to: str = Field(description="The period's last day, such as 2026-11-30.")
     customers: int = Field(description="Customers of these conversations, each counted once.")
     ended: int = Field(description="Conversations that are ended now.")
     open: int = Field(description="Conversations that are open or snoozed now.")
@@ -119,7 +119,7 @@ class HandoverFigures(PartFigures):
     """The figures of the conversations handed over for one reason."""
 
     handoff_reason: str | None = Field(
-        description="The reason, such as `no_answer`; null if unknown."
+        description="The reason, as in the `handoff_reason` of a `Conversation`; null if unknown."
     )
 
 

@@ -108,8 +108,9 @@ class WebhookConfigRequest(Schema):
         " if the secret was never rotated."
     )
     secret: str | None = read_only(
-        "The endpoint's signing secret, `whsec_…`: only in the responses that create or rotate it,"
-        " null in others."
+        "The endpoint's signing secret, `whsec_…`, with which you verify the `webhook-signature` of"
+        " each request (see the `webhooks` of the OpenAPI document): only in the responses that"
+        " create or rotate it, null in others."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
 
