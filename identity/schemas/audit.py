@@ -55,9 +55,8 @@ class AuditEvent(Schema):
 
     id: int = Field(description="The event's id; later events have larger ids.")
     action: str = Field(
-        description=f"What was done, one of: {', '.join(f'`{name}`' for name in AUDITED)}; or the"
-        " name of another list that was exported on the site, with `.exported`, such as"
-        " `conversation.exported`.",
+        description=f"What was done, one of: {', '.join(f'`{name}`' for name in AUDITED)}; or, if"
+        " another list was exported on the site, the name of its rows and `.exported`.",
         examples=["user.role_changed"],
     )
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
