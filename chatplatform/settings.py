@@ -485,8 +485,9 @@ one is an id that the path has too, another value than the path's is a 422.
 
 **Values.** Times are RFC 3339: in responses in UTC with milliseconds, `2026-11-21T03:00:00.123Z`;
 requests may use any offset, but must have one. Languages are BCP 47 codes, such as `en` or `pt-BR`;
-texts by language are an object with these codes as keys. Time zones are IANA names, such as
-`Europe/Berlin`. A field that may be null says what null means.
+texts by language are an object with these codes as keys. Requests may spell a code in any case and
+with `_`; it is stored and returned as BCP 47 spells it: `pt_br` as `pt-BR`, not as `pt`. Time zones
+are IANA names, such as `Europe/Berlin`. A field that may be null says what null means.
 
 **Lists.** They come in pages. Send `next_cursor` as `cursor`, with the same filters, for the next
 page; it is null on the last page.

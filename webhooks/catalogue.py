@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from chatplatform.api.examples import example_of
+from chatplatform.signatures import SECRET_PREFIX, TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,15 @@ _RETURN_REASON = _field(
 )
 _TAGS = _field(
     "array",
-    "All tags of the conversation: name, source, confidence.",
-    [{"name": "billing", "source": "ai", "confidence": 0.9, "count": None}],
-    items={"type": "object"},
-)
+    "All tags of the conversation.",
+    [
+        {
+            "id": None, "name": "billing", "source": "ai", "confidence": 0.9, "count": None,
+            "colour": None,
+        }
+    ],
+    items={"$ref": "#/components/schemas/Tag"},
+)  # fmt: skip
 _SENTIMENT = {
     "enum": ["positive", "neutral", "negative"],
     "description": "The customer's sentiment.",
@@ -76,7 +82,19 @@ _MERGED = _field(
     "integer", "The id of the customer that was merged into `customer` and no longer exists.", 18
 )
 _NOTIFICATIONS = _field(
-    "array", "For each recipient: `user_id` and the `notification`.", items={"type": "object"}
+    "array",
+    "The notifications, one for each recipient.",
+    minItems=1,
+    items={
+        "type": "object",
+        "properties": {
+            "user_id": _field(
+                "integer", "The id of the recipient, as in *Get My Company Users*.", 5
+            ),
+            "notification": {"$ref": "#/components/schemas/AssignNotification"},
+        },
+        "required": ["user_id", "notification"],
+    },
 )
 
 EVENTS: dict[str, EventType] = {
@@ -173,9 +191,14 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
 }
 _HEADERS = {
     "webhook-id": "The event's id, the same in every attempt: store it to skip duplicates.",
-    "webhook-timestamp": "When this attempt was made, in Unix seconds: refuse old attempts.",
-    "webhook-signature": "A signature `v1,<base64>`; for 24 hours after a rotation, two signatures,"
-    " separated by a space.",
+    "webhook-timestamp": "When this attempt was made, in Unix seconds. Refuse the request if that"
+    f" is more than {TOLERANCE // 60} minutes from your time.",
+    "webhook-signature": "Proves that the platform sent the request, as in Standard Webhooks 1.0:"
+    " `v1,` and the base64 of an HMAC-SHA256. The key is what follows"
+    f" `{SECRET_PREFIX}` in the endpoint's `secret`, decoded from base64. What is signed is"
+    " `<webhook-id>.<webhook-timestamp>.<body>`, with the bytes of the body as received. For 24"
+    " hours after *Rotate Webhook Secret*, the header has two signatures, separated by a space,"
+    " with the new and the old secret: accept the request if one is right.",
 }
 
 

@@ -232,10 +232,10 @@ class FunctionCallingEventDTO(Schema):
         " their text is in `raw`."
     )
     status: Status = Field(
-        description="`waiting`: it needs an approval. `running`: in progress. `succeeded`: the"
-        " server responded with 2xx. `failed`: an error of the server or the network. `refused`:"
-        " the platform's checks did not allow it. `rejected`: not approved, or not decided within"
-        " 24 hours."
+        description="`waiting`: it needs an approval or, if `decided_at` is set, was approved and"
+        " will be made. `running`: in progress. `succeeded`: the server responded with 2xx."
+        " `failed`: an error of the server or the network. `refused`: the platform's checks did not"
+        " allow it. `rejected`: not approved, or not decided within 24 hours."
     )
     http_status: int | None = Field(
         None, description="HTTP status of the response; null if there was none."

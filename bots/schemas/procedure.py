@@ -33,18 +33,25 @@ class Procedure(Schema):
         max_length=MAX_CHARS,
         pattern=NOT_BLANK,
         description="The steps, one per line, at most 40. `ask NAME: question` asks the customer"
-        " for a value; `ask NAME (TYPE): question` accepts only a `text`, `number`, `email`,"
-        " `phone`, `date` or `one of: a, b`. `call FUNCTION` calls one of the bot's functions or an"
-        " MCP server's tool. A parameter with the same name as a value that was asked for gets this"
-        " value; `call FUNCTION with name = value, name = {NAME}` sets other parameters."
-        " `if CONDITION:` runs the indented lines below it, or the step after the colon, if the"
-        " condition is true; `else:` can follow. A condition is `{NAME} > 30` (also `<`, `>=`,"
-        " `<=`, `=`, `!=`, `is`, `is not`), `{NAME} is older than 30 days`, `FUNCTION failed`, or"
-        " any other words, which the language model judges. `confirm: question` continues only if"
-        " the customer says yes. `say: text` sends a text. `hand over` hands the conversation over"
-        " to a person. `end` ends the procedure. `{NAME}` inserts a value that was asked for;"
-        " `{FUNCTION}` and `{FUNCTION.field}` insert a function's result or a field of it. Empty"
-        " lines and lines that begin with `#` are skipped.",
+        " for a value, unless one of this name is known already; NAME has at most 40 letters,"
+        " digits and `_`, a letter first. `ask NAME (TYPE): question` accepts only a `text`,"
+        " `number`, `email`, `phone`, `date` or `one of: a, b`, which offers these choices."
+        " `call FUNCTION` calls one of the bot's functions or an MCP server's tool; see"
+        " *Get Function Calling Config*. A parameter with the same name as a value that was"
+        " asked for gets this value; `call FUNCTION with name = value, name = {NAME}` sets other"
+        " parameters. `if CONDITION:` runs the lines below it that are indented further, or the"
+        " step after the colon, if the condition is true; `else:` can follow, indented like its"
+        " `if`. A condition is `{NAME} > 30` (also `<`, `>=`, `<=`, `=`, `!=`, `is`, `is not`; for"
+        " numbers, dates and texts), `{NAME} is older than 30 days` (a date), `FUNCTION failed`, or"
+        " any other words, which the language model judges. A condition that cannot be decided,"
+        " such as one in words without a model, hands the conversation over; so does a failed call,"
+        " unless the next step is `if FUNCTION failed`. `confirm: question` continues if the"
+        " customer says yes; a no ends the procedure. `say: text` sends a text. `hand over` hands"
+        " the conversation over to a person. `end` ends the procedure, as the last line does."
+        " `{NAME}` inserts a value that was asked for; `{FUNCTION}` and"
+        " `{FUNCTION.items.0.price}` insert a function's result or a part of it. An earlier line"
+        " must ask for or call what a line uses. Empty lines and lines that begin with `#` are"
+        " skipped.",
     )
     is_enabled: bool = Field(
         True, description="Whether customers' messages can start the procedure."

@@ -17,7 +17,7 @@ class WebUrlError(Schema):
     """Why training on a website failed."""
 
     code: str = Field(
-        description="Why the first crawled page failed, such as `not_found`, `robots` or `timeout`;"
+        description="Why the first crawled page failed: a page's `reason`, such as `not_found`;"
         " `no_page_trained` if pages were fetched but none could be trained;"
         " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
         " `interrupted` (the crawl was interrupted too often)."

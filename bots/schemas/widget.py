@@ -202,7 +202,10 @@ class WelcomeMessages(Schema):
     messages: dict[Language, Greeting] = Field(
         max_length=50,
         description="Welcome messages by language, at most 2,000 characters each. Only the bot's"
-        " languages are allowed, unless its list of languages is empty.",
+        " languages are allowed, unless its list of languages is empty. Codes are returned as BCP"
+        " 47 spells them: `en_us` as `en-US`, not as `en`. A conversation begins with the message"
+        " in its language, of any region, else with the one in the bot's default language, else"
+        " with none.",
     )
 
 

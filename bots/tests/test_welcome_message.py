@@ -21,6 +21,11 @@ def test_write_and_read(ann, bot):
     assert ann.put(path(bot), {"messages": {}}).json() == {"messages": {}}
 
 
+def test_a_code_is_returned_in_its_usual_spelling(ann, bot):
+    messages = ann.put(path(bot), {"messages": {"en_us": "Hi", "EN": "Hello"}}).json()["messages"]
+    assert messages == {"en-US": "Hi", "en": "Hello"}
+
+
 @pytest.mark.parametrize(
     "wrong", [{"en": "x" * 2_001}, {"de": "Hallo"}, {"?": "x"}, {"en": None}, None, "Hello"]
 )

@@ -36,7 +36,11 @@ class WebUrlViewSet(TenantViewSet):
         """Change a website that the bot is trained on; fields left out keep their value. A new
         `url` or `crawl_depth` starts a crawl at once.
 
-        *Get Web Urls* shows the progress. 409 `web_url_exists` if the bot already has this URL.
+        The bot uses the old pages until that crawl has ended. Then it deletes those on another host
+        than the new `url` and, unless a page failed or was refused or a limit was reached, those
+        that it did not find. If it could store no page, it has failed, and all old pages stay. If
+        the bot's `hold_back_worse` is true, a deletion may first have to pass a golden run. *Get
+        Web Urls* shows the progress. 409 `web_url_exists` if the bot already has this URL.
         """
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)

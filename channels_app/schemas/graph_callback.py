@@ -110,7 +110,7 @@ class HookAttachment(Tolerant):
 class HookReply(Tolerant):
     """The message or story that a message replies to."""
 
-    mid: ProviderId | None = Field(None, description="The message.")
+    mid: ProviderId | None = Field(None, description="The provider's id of the message.")
     story: dict[str, Any] | None = Field(None, description="The story.")
 
 
@@ -148,7 +148,7 @@ class HookPostback(Tolerant):
 class HookReaction(Tolerant):
     """A reaction to a message."""
 
-    mid: ProviderId = Field(description="The message.")
+    mid: ProviderId = Field(description="The provider's id of the message.")
     action: str | None = Field(None, description="`react` or `unreact`.")
     reaction: str | None = Field(None, description="The reaction's name.")
     emoji: str | None = Field(None, description="The reaction as an emoji.")
@@ -157,7 +157,7 @@ class HookReaction(Tolerant):
 class HookDelivery(Tolerant):
     """Messages that arrived."""
 
-    mids: list[ProviderId] | None = Field(None, description="The messages.")
+    mids: list[ProviderId] | None = Field(None, description="The provider's ids of the messages.")
     watermark: Number | None = Field(
         None, description="All messages sent before this time arrived; in milliseconds since 1970."
     )
@@ -175,7 +175,7 @@ class HookRead(Tolerant):
 class HookEdit(Tolerant):
     """A message that the customer edited."""
 
-    mid: ProviderId = Field(description="The message.")
+    mid: ProviderId = Field(description="The provider's id of the message.")
     text: str | None = Field(None, description="Its new text.")
     num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How many times it was edited.")
 
@@ -183,7 +183,7 @@ class HookEdit(Tolerant):
 class HookThumb(Tolerant):
     """A thumb up or down on a message of the platform."""
 
-    mid: ProviderId = Field(description="The message.")
+    mid: ProviderId = Field(description="The provider's id of the message.")
     feedback: str | None = Field(None, description="`Good response` or `Bad response`.")
 
 
@@ -220,7 +220,9 @@ class Messaging(Tolerant):
 class Entry(Tolerant):
     """The events of one account."""
 
-    id: ProviderId | None = Field(None, description="The account; missing in some events.")
+    id: ProviderId | None = Field(
+        None, description="The provider's id of the account; missing in some events."
+    )
     time: Number | None = Field(None, description="When it was sent, in milliseconds since 1970.")
     messaging: list[Messaging] = Field(default_factory=list, description="The events.")
 

@@ -51,7 +51,7 @@ class LocalappEvent(Tolerant):
     )
     app_id: str | None = Field(None, description="The id of the platform's app.")
     oa_id: ProviderId | None = Field(
-        None, description="The account, in events without a recipient."
+        None, description="The provider's id of the account, in events without a recipient."
     )
     timestamp: str | None = Field(None, description="The time, in milliseconds since 1970.")
     sender: Party | None = Field(None, description="The sender; in receipts the account.")

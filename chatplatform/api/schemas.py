@@ -169,7 +169,7 @@ def _rules_of(field: FieldInfo) -> list[str]:
     """The sentences that extend the field's description in requests."""
     rules = [mark.rule for mark in field.metadata if isinstance(mark, InRequest)]
     if path := _path_parameter_of(field):
-        rules.append(f"Ignored, but if the path has a `{path}`, another value is a 422.")
+        rules.append(f"Ignored, but if the path contains `{path}`, another value is a 422.")
     return rules
 
 

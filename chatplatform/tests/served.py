@@ -347,8 +347,9 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
         for source in ("text", "question_answer")
     }  # fmt: skip
     call = FunctionCall.objects.create(
-        **own, function_name="refund", status="waiting", requires_approval="agent"
-    )
+        **own, function_name="refund", arguments={"order_id": "1007"}, status="waiting",
+        requires_approval="agent",
+    )  # fmt: skip
     SampleQuestion.objects.create(**own, question="Parking?", language="en")
     return {
         "bot_id": bot.pk,

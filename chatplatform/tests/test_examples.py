@@ -6,6 +6,7 @@ then `make openapi` takes them over.
 
 import json
 import os
+from datetime import timedelta
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -19,15 +20,44 @@ from chatplatform.api.operation import Form
 from chatplatform.api.operation_ids import operation_id
 from chatplatform.api.schemas import shown_example
 from chatplatform.channel_names import MESSAGING_CHANNELS
-from chatplatform.testing import documented
+from chatplatform.testing import documented, run_jobs
 from chatplatform.tests.owners import *  # noqa: F403
 from chatplatform.tests.served import ACCEPTED, ALL, callers, send, undone
+from chats.models import Message
+from chats.services.data_exchange import exporting
 from identity.testing import Person
 
 # Operations whose effects the examples of others show.
 RUN_FIRST = {
     "setChatPriority", "createChatFeedBack", "updateCustomerInfoField", "updateProcedures",
 }  # fmt: skip
+
+# Operations whose examples show a question and the bot's answer from its documents.
+ANSWERED = {
+    "getChatMessages", "getChatMessagesByCode", "getChatMessagesWithCustomer", "getHistory",
+    "getReplyReceipt", "listMessages", "migrateMessages", "getBotHistory", "getCustomerHistory",
+    "generateReply", "continuePreview",
+}  # fmt: skip
+
+
+def _answered(key, ours):
+    """The ids of a conversation in which the bot answered, instead of those in `ours`."""
+    customer = {"name": "Zoe", "external_id": "customer-42"}
+    opened = {"bot_id": ours["bot_id"], "customer": customer, "language": "en"}
+    chat = key.post("/ai/client/chat", opened).json()
+    asked = {"text": "How long does a parcel take?", "reply": "async"}
+    assert key.post(f"/ai/client/chat/{chat['id']}", asked).status_code == 202
+    run_jobs()
+    Message.objects.exclude(conversation_id=chat["id"]).delete()
+    answer = Message.objects.get(sender_type="bot")
+    ids = {"chat_id": chat["id"], "conversation_id": chat["id"], "message_id": answer.pk}
+    return ours | ids | {"chat_code": chat["chat_code"], "customer_id": chat["customer_id"]}
+
+
+def _written(ann, ours):
+    """The ids of a message that an agent just sent, instead of those in `ours`."""
+    sent = ann.post(f"/ai/chat/{ours['chat_id']}/manual", {"text": "Hello"}).json()
+    return ours | {"message_id": sent["id"]}
 
 
 def _documented_path(served):
@@ -36,14 +66,17 @@ def _documented_path(served):
 
 @pytest.mark.timeout(900)
 @pytest.mark.skipif("RECORD_EXAMPLES" not in os.environ, reason="writes docs/examples.json")
-def test_record(ann, ann_key, ours):
+def test_record(ann, ann_key, ours, monkeypatch):
+    monkeypatch.setattr(exporting, "SETTLED_AFTER", timedelta())
     chosen = os.environ["RECORD_EXAMPLES"].split(",")
     made = {} if chosen == ["all"] else dict(recorded())
     named = [
         (operation_id(served.method, _documented_path(served), served.declared.name), served)
         for served in ALL
     ]
-    trained(Bot.objects.get(pk=ours["bot_id"]), "A parcel arrives within two days.", "Delivery")
+    bot = Bot.objects.get(pk=ours["bot_id"])
+    trained(bot, "A parcel arrives within two days.", "Delivery")
+    trained(bot, "You can send a parcel back within thirty days.", "Returns")
     for name, served in named:
         if name in RUN_FIRST:
             assert send(ann, served, ours, shown_example(served.declared.body)).status_code < 300
@@ -59,7 +92,12 @@ def test_record(ann, ann_key, ours):
         shown = shown_example(served.declared.body) if is_schema else None
         for tried in (shown, None):
             with undone():
-                reply = send(caller, served, ours, tried)
+                ids = ours
+                if name in ANSWERED:
+                    ids = _answered(ann_key, ours)
+                elif name in {"editMessage", "deleteMessage"}:
+                    ids = _written(ann, ours)
+                reply = send(caller, served, ids, tried)
             if reply.status_code < 300:
                 break
         is_json = reply.headers.get("Content-Type", "") == "application/json"
@@ -186,6 +224,26 @@ def test_no_example_contradicts_itself():
                 assert all(entry.keys() == names for entry in row["rows"]), place
         if "202" in place and isinstance(content["example"], dict):
             assert content["example"].get("status") not in {"answered", "done"}, place
+
+
+def test_every_message_in_an_example_says_something():
+    messages = [
+        (place, row)
+        for place, content in contents()
+        if isinstance(content["example"], (dict, list))
+        for row in _objects(content["example"])
+        if {"seq", "sender", "content"} <= row.keys()
+    ]
+    assert len(messages) > 20
+    assert [place for place, row in messages if not (row["content"] or row.get("deleted_at"))] == []
+
+
+def test_the_example_of_a_receipt_explains_an_answer():
+    at = documented.document()["paths"]["/ai/chat/{chat_id}/messages/{message_id}/receipt"]["get"]
+    receipt = at["responses"]["200"]["content"]["application/json"]["example"]
+    assert receipt["decision"] == "answered"
+    assert receipt["confidence"] >= receipt["threshold"]
+    assert receipt["passages"][0]["text"]
 
 
 def test_update_bot_shows_one_field():

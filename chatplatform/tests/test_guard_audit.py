@@ -20,6 +20,7 @@ from bots.testing import make_bot
 from channels_app.models import ChannelConnection
 from chatplatform.api.operation import RawResponse
 from chatplatform.models import Job
+from chatplatform.templatetags.action_words import AUDITED
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chatplatform.tests.test_guard_site import PAGES, url, world
 from identity.models import ApiKey, AuditEvent, SecondFactor, User
@@ -143,7 +144,10 @@ CHANGED = {
 
 
 def new_actions(before: int) -> list[str]:
-    return list(AuditEvent.objects.filter(pk__gt=before).values_list("action", flat=True))
+    actions = list(AuditEvent.objects.filter(pk__gt=before).values_list("action", flat=True))
+    unlisted = {action for action in actions if not action.endswith(".exported")} - AUDITED.keys()
+    assert not unlisted, "an entry in AUDITED, which the OpenAPI document lists"
+    return actions
 
 
 @pytest.mark.full
@@ -246,6 +250,7 @@ def test_every_file_of_the_site_is_audited(ann):
 def test_what_is_tried_elsewhere_is_served_and_named_there():
     assert set(TRIED_IN) <= {str(served) for served in ALL}
     for path, action in TRIED_IN.values():
+        assert action in AUDITED
         assert action in (settings.BASE_DIR / path).read_text(), path
 
 

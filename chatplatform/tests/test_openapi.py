@@ -9,11 +9,13 @@ from drf_spectacular.plumbing import ComponentRegistry
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from pydantic import create_model
 
+from chatplatform import signatures
 from chatplatform.api.error_schemas import codes_with_status
 from chatplatform.api.openapi import OperationSchema
 from chatplatform.api.openapi_postprocessing import collect_names, resolved
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.schemas import Schema
+from chatplatform.templatetags.action_words import AUDITED
 from chatplatform.testing import documented
 from reports.schemas.adhoc import SearchAdhocReportParam
 from reports.services.adhoc import columns_of
@@ -141,6 +143,21 @@ def test_every_field_is_described(document):
     # A description says more than a name does.
     single = re.compile(r"\w+\.?")
     assert not [name for name, part in fields.items() if single.fullmatch(part["description"])]
+
+
+def test_each_webhook_says_how_to_verify_its_signature(document):
+    for item in document["webhooks"].values():
+        headers = {part["name"]: part["description"] for part in item["post"]["parameters"]}
+        assert f"{signatures.TOLERANCE // 60} minutes" in headers["webhook-timestamp"]
+        for part in (signatures.SECRET_PREFIX, "HMAC-SHA256", "base64", "`v1,`", "separated by"):
+            assert part in headers["webhook-signature"]
+        signed = "`<webhook-id>.<webhook-timestamp>.<body>`"
+        assert signed in headers["webhook-signature"]
+
+
+def test_the_actions_of_the_audit_log_are_listed(document):
+    said = document["components"]["schemas"]["AuditEvent"]["properties"]["action"]["description"]
+    assert [name for name in AUDITED if f"`{name}`" not in said] == []
 
 
 BODIES = {

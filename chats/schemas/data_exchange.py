@@ -243,7 +243,10 @@ class MigratePage(Page):
 
     cursor: Text | None = Field(
         None,
-        description="`next_cursor` or `resume_cursor` of the previous page; omit it for the first.",
+        description="`next_cursor` or `resume_cursor` from the previous page; leave it out for the"
+        " first page.",
         max_length=500,
     )
-    limit: int = Field(100, ge=1, le=500, description="Rows on a page, 1..500.")
+    limit: int = Field(
+        100, ge=1, le=500, description="Maximum number of rows per page, 1 to 500; by default 100."
+    )

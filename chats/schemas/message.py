@@ -196,6 +196,10 @@ class MessageContent(Schema):
         return self
 
 
+# What a message says in the OpenAPI document's examples.
+SHOWN_CONTENT = [MessageContent(type="text", text="Where's my parcel?").model_dump(mode="json")]
+
+
 _PART_KEYS = tuple(MessageContent.model_fields)
 
 
@@ -227,7 +231,8 @@ class Message(Schema):
         " for a message of the customer while the conversation waited in the queue.",
     )
     content: list[MessageContent] = Field(
-        description="The content: one or more parts, such as a text and a file."
+        description="The content: one or more parts, such as a text and a file.",
+        examples=[SHOWN_CONTENT],
     )
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
         description="The delivery status. `pending`: to be sent by the channel."

@@ -11,7 +11,7 @@ from chatplatform.api.schemas import Moment, Schema, example
 from chats import models
 from chats.schemas.content_kinds import preview
 from chats.schemas.conversation import AssignTypeEnum, ConversationStatus
-from chats.schemas.message import Citation, MessageContent, TurnStatus
+from chats.schemas.message import SHOWN_CONTENT, Citation, MessageContent, TurnStatus
 from chats.schemas.people import IdentitySignature, OwnId
 from identity.models import User
 from identity.services import visitor_tokens
@@ -74,7 +74,8 @@ class VisitorMessage(Schema):
         " the `name` as shown."
     )
     content: list[MessageContent] = Field(
-        description="The content: one or more parts, such as a text and a file."
+        description="The content: one or more parts, such as a text and a file.",
+        examples=[SHOWN_CONTENT],
     )
     in_reply_to: uuid.UUID | None = Field(
         description="The id of the message that this one answers; null if it answers none.",

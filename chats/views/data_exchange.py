@@ -31,7 +31,7 @@ class MigrationViewSet(TenantViewSet):
         returns=exchange_schemas.MessageEntitiesResponse,
     )
     def messages(self, query: exchange_schemas.MigratePage) -> dict[str, Any]:
-        """List all messages of the key's conversations in a stable order, including internal notes.
+        """List all messages of the key's conversations, oldest first, including internal notes.
 
         Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
         newer messages. A message is listed 5 seconds after it was stored, so that none is skipped.
@@ -50,7 +50,7 @@ class MigrationViewSet(TenantViewSet):
         returns=exchange_schemas.ConversationEntitiesResponse,
     )
     def conversations(self, query: exchange_schemas.MigratePage) -> dict[str, Any]:
-        """List all conversations of the key in a stable order, without their messages.
+        """List all conversations of the key, oldest first, without their messages.
 
         Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
         newer conversations. A conversation is listed 5 seconds after it was opened, so that none is

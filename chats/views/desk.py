@@ -215,7 +215,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """List your conversations, sorted by newest activity, longest wait or priority."""
+        """List your company's conversations, sorted by newest activity, wait or priority."""
         return chat_list.list_page(self.caller, query, for_desk=True)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.schemas import MAX_ID, Moment, Schema, Text
+from chatplatform.templatetags.action_words import AUDITED
 from identity import models
 
 
@@ -13,7 +14,10 @@ class AuditFilter(Schema):
     """Filters for the audit log; a row must match every filter that is given."""
 
     action: Text | None = Field(
-        None, max_length=60, description="Only this action, such as `user.role_changed`."
+        None,
+        max_length=60,
+        description="Only this action, such as `user.role_changed`; the field `action` of the"
+        " response lists all actions.",
     )
     subject: Text | None = Field(
         None, max_length=100, description="Only actions on this object, such as `user:12`."
@@ -50,7 +54,11 @@ class AuditEvent(Schema):
     """A row of the audit log: who did what to which object. It contains no secrets."""
 
     id: int = Field(description="The event's id; later events have larger ids.")
-    action: str = Field(description="What was done, such as `user.role_changed`.")
+    action: str = Field(
+        description=f"What was done, one of: {', '.join(f'`{name}`' for name in AUDITED)}; or, if"
+        " another list was exported on the site, the name of its rows and `.exported`.",
+        examples=["user.role_changed"],
+    )
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(
         description="Details that depend on the action: changed fields with their old and new"

@@ -24,9 +24,10 @@ def record(
     """Record an action in the caller's transaction. If `client_id` is None, the action is recorded
     in the platform's own log.
 
-    `action` has the form `<noun>.<past participle>`, and `subject` names a row, such as `user:12`.
-    `changes` maps changed fields to their old and new values. If the values are secret or a
-    customer's data, it only lists the fields. `by` is None if the platform itself acted.
+    `action` has the form `<noun>.<past participle>` and an entry in `AUDITED`; `subject` names a
+    row, such as `user:12`. `changes` maps changed fields to their old and new values. If the values
+    are secret or a customer's data, it only lists the fields. `by` is None if the platform itself
+    acted.
     """
     is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(

@@ -8,17 +8,17 @@ from chatplatform.api.schemas import Schema
 class Times(Schema):
     """Statistics of a duration, in seconds; null if no conversation has this duration."""
 
-    p50: float | None = Field(description="The median in seconds, or null.")
-    p90: float | None = Field(description="The 90th percentile in seconds, or null.")
-    mean: float | None = Field(description="The mean in seconds, or null.")
+    p50: float | None = Field(description="The median in seconds; null if there is none.")
+    p90: float | None = Field(description="The 90th percentile in seconds; null if there is none.")
+    mean: float | None = Field(description="The mean in seconds; null if there is none.")
 
 
 class Sentiments(Schema):
     """The number of conversations with each sentiment."""
 
-    positive: int = Field(description="Positive conversations.")
-    neutral: int = Field(description="Neutral conversations.")
-    negative: int = Field(description="Negative conversations.")
+    positive: int = Field(description="Conversations with a positive sentiment.")
+    neutral: int = Field(description="Conversations with a neutral sentiment.")
+    negative: int = Field(description="Conversations with a negative sentiment.")
 
 
 class PartFigures(Schema):
@@ -41,10 +41,10 @@ class PartFigures(Schema):
 class Figures(PartFigures):
     """The figures of the conversations created in a period."""
 
-    date_from: str = Field(description="The period's first day.")
-    date_to: str = Field(description="The period's last day.")
+    date_from: str = Field(description="The period's first day, such as 2026-11-01.")
+    date_to: str = Field(description="The period's last day, such as 2026-11-30.")
     customers: int = Field(description="Customers of these conversations, each counted once.")
-    ended: int = Field(description="Conversations that are ended now.")
+    ended: int = Field(description="Conversations that have ended by now.")
     open: int = Field(description="Conversations that are open or snoozed now.")
     first_response_seconds: Times = Field(
         description="From the conversation's start to the first message of the bot or an agent."
@@ -119,7 +119,7 @@ class HandoverFigures(PartFigures):
     """The figures of the conversations handed over for one reason."""
 
     handoff_reason: str | None = Field(
-        description="The reason, such as `no_answer`; null if unknown."
+        description="The reason, as in the `handoff_reason` of a `Conversation`; null if unknown."
     )
 
 

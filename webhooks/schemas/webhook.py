@@ -108,8 +108,9 @@ class WebhookConfigRequest(Schema):
         " if the secret was never rotated."
     )
     secret: str | None = read_only(
-        "The endpoint's signing secret, `whsec_…`: only in the responses that create or rotate it,"
-        " null in others."
+        "The endpoint's signing secret, `whsec_…`, with which you verify the `webhook-signature` of"
+        " each request (see the `webhooks` of the OpenAPI document): only in the responses that"
+        " create or rotate it, null in others."
     )
     created_at: Moment = read_only("When the endpoint was created.")
 
@@ -315,9 +316,9 @@ class EventReplayRequest(Schema):
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
 
-    created_from: Moment = Field(description="The start of the range; at most 30 days ago.")
+    created_from: Moment = Field(description="Only events from this time on; at most 30 days ago.")
     created_to: Moment | None = Field(
-        None, description="The end of the range (exclusive); by default, now."
+        None, description="Only events before this time; by default, now."
     )
     state: ReplayState = Field(
         "gave_up",
@@ -340,8 +341,8 @@ class Replay(Schema):
     """A replay that was accepted, and is carried out in the background."""
 
     config_id: uuid.UUID = Field(description="The endpoint's id.")
-    created_from: Moment = Field(description="The start of the range.")
-    created_to: Moment = Field(description="The end of the range (exclusive).")
+    created_from: Moment = Field(description="Only events from this time on are sent.")
+    created_to: Moment = Field(description="Only events before this time are sent.")
     state: ReplayState = Field(
         description="Which events are sent, as in the request: `gave_up`, `missing`, `undelivered`"
         " or `all`."

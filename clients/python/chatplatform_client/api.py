@@ -1098,7 +1098,7 @@ class Client(Core):
     def get_chats(
         self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ChatsResponse:
-        """List your conversations, sorted by newest activity, longest wait or priority."""
+        """List your company's conversations, sorted by newest activity, wait or priority."""
         result: types.ChatsResponse = self.call("GET", "/ai/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
         return result
 
@@ -1532,14 +1532,14 @@ class Client(Core):
     def migrate_messages(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.MessageEntitiesResponse:
-        """List all messages of the key's conversations in a stable order, including internal notes."""
+        """List all messages of the key's conversations, oldest first, including internal notes."""
         result: types.MessageEntitiesResponse = self.call("GET", "/ai/client/migrate/messages", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def migrate_conversations(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ConversationEntitiesResponse:
-        """List all conversations of the key in a stable order, without their messages."""
+        """List all conversations of the key, oldest first, without their messages."""
         result: types.ConversationEntitiesResponse = self.call("GET", "/ai/client/migrate/conversations", {}, {"cursor": cursor, "limit": limit})
         return result
 

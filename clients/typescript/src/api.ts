@@ -623,7 +623,7 @@ export class Client extends Core {
   mergeCustomers(customer_id: number | string, merged_id: number | string, idempotencyKey?: string): Promise<types.CustomerDto> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
-  /** List your conversations, sorted by newest activity, longest wait or priority. */
+  /** List your company's conversations, sorted by newest activity, wait or priority. */
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
@@ -871,11 +871,11 @@ export class Client extends Core {
   downloadAttachment(attachment_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/attachment/${encodeURIComponent(attachment_id)}`, { query });
   }
-  /** List all messages of the key's conversations in a stable order, including internal notes. */
+  /** List all messages of the key's conversations, oldest first, including internal notes. */
   migrateMessages(query?: { cursor?: string; limit?: number; }): Promise<types.MessageEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/messages`, { query });
   }
-  /** List all conversations of the key in a stable order, without their messages. */
+  /** List all conversations of the key, oldest first, without their messages. */
   migrateConversations(query?: { cursor?: string; limit?: number; }): Promise<types.ConversationEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/conversations`, { query });
   }
