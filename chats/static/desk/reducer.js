@@ -333,7 +333,10 @@ function withLast(before, message, kind) {
   // After a handover, only messages of people count as the last message.
   const isAside = chat.assign_type !== "bot" && ["bot", "system"].includes(message.sender.type);
   const isAgents = chat.assign_type === "agent";
-  const waiting = isCustomers && isAgents ? chat.waiting_since ?? message.created_at : chat.waiting_since;
+  const needsNoReply = message.metadata?.needs_no_reply;
+  let waiting = chat.waiting_since;
+  if (isCustomers && needsNoReply && !chat.message_count) waiting = null;
+  else if (isCustomers && isAgents && !needsNoReply) waiting ??= message.created_at;
   return {
     ...chat,
     last_message: isAside ? last : message,
