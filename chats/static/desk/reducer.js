@@ -426,11 +426,11 @@ export function rows(state) {
 export function obstacle(state, chat) {
   if (state.me.role === "viewer") return "only_read";
   if (chat.status === "ended") return "ended_here";
+  if (chat.is_reachable === false) return "disconnected";
   const { can_reply: canReply, reply_window_expires_at: end } = chat;
   const left = end ? Date.parse(end) - state.now : Infinity;
   // A window that the provider has just closed may end a moment later by this computer's clock.
   if (left <= 0 || (!canReply && left < SKEW_MS)) return "window_closed";
-  if (!canReply) return "disconnected";
   if (isOfOther(state, chat)) return "of_other";
   return null;
 }
