@@ -11,6 +11,8 @@ from chats.services.core.channel_context import Kind, Line
 _MAX_LINES, _MAX_TEXT, _MAX_URL = 20, 500, 2000
 # Keys that the provider adds to the answers of a form.
 _PROVIDER_KEYS = {"flow_token", "flow_id", "wa_flow_response_params", "version", "screen"}
+# The kinds of lines about what led the customer here.
+REFERRALS = {"advertisement", "link", "post_link"}
 
 
 def line(kind: Kind, text: str = "", *, url: str = "") -> Line:

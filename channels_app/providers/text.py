@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from channels_app.providers.types import Choice, Part
+from channels_app.providers.types import Choice, OutgoingFile, Part
 
 # The maximum number of code points in one visible character; a longer one may be split.
 _MAX_CODE_POINTS = 40
@@ -39,6 +39,26 @@ def with_choices(
     if pieces and fits:
         pieces[-1] = replace(pieces[-1], choices=part.choices)
     return pieces
+
+
+def as_captions(
+    content: Sequence[Part],
+    limit: int,
+    *,
+    has_caption: Callable[[OutgoingFile], bool],
+    size: Callable[[str], int] = len,
+) -> list[Part]:
+    """The content, in which a text before a file is the file's caption if it is short enough."""
+    joined = list[Part]()
+    for part in content:
+        before = joined[-1] if joined else Part()
+        is_other = before.choices or before.file or before.place or before.template
+        fits = not is_other and 0 < size(before.text) <= limit
+        if fits and part.file and not (part.text or part.template) and has_caption(part.file):
+            joined[-1] = replace(part, text=before.text)
+        else:
+            joined.append(part)
+    return joined
 
 
 def as_lines(text: str, choices: Sequence[Choice]) -> str:

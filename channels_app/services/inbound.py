@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from django.db import transaction
@@ -194,8 +195,7 @@ def _receive(
     if referral := item.metadata.get("referral"):
         channel_updates.note_referral(chat, referral)
     may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
-    is_quiet = not item.content.text and channel_context.needs_no_reply(message.metadata)
-    if may_reply and is_answered and not is_quiet:
+    if may_reply and is_answered and not message.metadata.get("needs_no_reply"):
         outbox.enqueue_read_receipt(chat)
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
@@ -251,11 +251,16 @@ def _store_message(
     Unlike on a website, no welcome is sent and no customer field is required.
     """
     content, metadata = _resolve_choice(chat, item)
+    if chat and chat.status != Status.ENDED:
+        content = _without_repeated_referral(chat, content)
     quoted = _find_message(identity, item.reply_to)
     lines = [*_quote(quoted, item, metadata), *content.lines]
     if wish:
         lines.append(context_lines.line(wish))
     text, no_words = _message_text(content, lines)
+    has_files = bool(content.files or content.place)
+    if channel_context.needs_no_reply(lines, text=content.text, has_files=has_files):
+        metadata = {**metadata, "needs_no_reply": True}
     window = PROVIDERS[connection.channel].reply_window
     window_ends_at = _past(item.at) + window if window else None
     if chat is None:
@@ -279,6 +284,21 @@ def _store_message(
     if message.conversation_id != chat.pk:
         channel_updates.extend_reply_window(message.conversation, window_ends_at)
     return message
+
+
+def _without_repeated_referral(chat: Conversation, content: events.Content) -> events.Content:
+    """The content without the lines about what led the customer here, if the chat has shown the
+    same ones last and the content has something else."""
+    found = [line for line in content.lines if line["kind"] in context_lines.REFERRALS]
+    others = [line for line in content.lines if line not in found]
+    if not found or not (others or content.text or content.files or content.place):
+        return content
+    is_shown = [Q(metadata__lines__contains=[{"kind": kind}]) for kind in context_lines.REFERRALS]
+    rows = Message.objects.filter(reduce(or_, is_shown), conversation=chat, sender_type="customer")
+    last = rows.filter(seq__gt=chat.read_from_seq).order_by("-seq").first()
+    known = last.metadata["lines"] if last else []
+    is_same = [line for line in known if line["kind"] in context_lines.REFERRALS] == found
+    return replace(content, lines=others) if is_same else content
 
 
 def _open_chat(

@@ -102,6 +102,43 @@ def test_a_link_to_a_picture_has_its_caption(chatapp, agents_chat, ann):
 
 
 @pytest.mark.parametrize(
+    ("text", "kind", "sent"),
+    [
+        ("**This** one", "image", [("image", "*This* one")]),
+        ("x" * 1024, "image", [("image", "x" * 1024)]),
+        ("x" * 1025, "image", [("text", "x" * 1025), ("image", "")]),
+        ("The rules", "file", [("document", "The rules")]),
+    ],
+)
+def test_a_text_is_the_caption_of_the_file_after_it(chatapp, agents_chat, ann, text, kind, sent):
+    before = len(bodies(chatapp))
+    url = f"{chatapp.sim.origin}/media/sample-image/p.jpg"
+    body = {"recipient_id": AN, "content": [{"type": "text", "text": text},
+                                            {"type": kind, "url": url}]}  # fmt: skip
+    assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
+    run_jobs()
+    calls = [(call["type"], call[call["type"]]) for call in bodies(chatapp)[before:]]
+    assert [(name, part.get("body", part.get("caption", ""))) for name, part in calls] == sent
+    rows = OutboundSend.objects.filter(message__sender_type="agent").order_by("part")
+    assert [row.text for row in rows] == [words for _, words in sent]
+    chatapp.settle()
+    assert Message.objects.get(sender_type="agent").status == "read"
+
+
+def test_only_the_first_of_several_files_has_the_caption():
+    image, audio = OutgoingFile("image", url="u"), OutgoingFile("audio", url="u")
+    text, options = Part("Two"), Part("Pick", choices=[Choice("A", "a")])
+    for content, texts in (
+        ([text, Part(file=image), Part(file=image)], ["Two", ""]),
+        ([text, Part("Own", file=image)], ["Two", "Own"]),
+        ([options, Part(file=image)], ["Pick", ""]),
+        ([Part(file=image), text], ["", "Two"]),
+        ([text, Part(file=audio), Part(file=image)], ["Two", "", ""]),
+    ):
+        assert [part.text for part in payloads.parts(content)] == texts
+
+
+@pytest.mark.parametrize(
     ("file", "shown"),
     [
         (OutgoingFile("image", mime_type="image/png", size_bytes=5_000_000), "image"),

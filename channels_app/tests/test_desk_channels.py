@@ -129,13 +129,18 @@ def test_in_the_browser_the_composer_follows_the_channel(chatapp, quiet, ben, an
 
 
 @pytest.mark.full
-def test_in_the_browser_the_composer_closes_when_the_window_ends(chatapp, quiet, desk):
+def test_in_the_browser_the_composer_closes_when_the_window_ends(chatapp, quiet, ann, desk):
     chat = chat_with(chatapp, "an")
     soon = timezone.now() + timedelta(seconds=8)
     Conversation.objects.update(reply_window_expires_at=soon)
     screen = desk(chat)
     screen.locator(".hindrance").wait_for(timeout=20_000)
     assert "once the customer sends a message" in screen.locator(".hindrance").inner_text()
+    # What one can act on comes first.
+    ann.put(chatapp.bot_path("disconnect"), {})
+    screen.reload()
+    screen.locator(".hindrance").wait_for()
+    assert "isn't connected" in screen.locator(".hindrance").inner_text()
 
 
 @pytest.mark.full

@@ -52,6 +52,22 @@ def test_in_the_browser_a_template_is_filled_in_and_sent(
     assert [row["type"] for row in sent["components"]] == ["header", "body", "button"]
 
 
+@pytest.mark.parametrize("language", ["de", "vi"])
+def test_in_the_browser_a_price_is_written_in_the_language(
+    screen_beside_sim, chatapp, number, quiet, ben, language
+):
+    type(ben.user).objects.update(language=language)
+    ClientConfig.objects.update(message_prices={"utility": 0.05})
+    enter_site(screen_beside_sim, ben.user)
+    screen_beside_sim.goto("/admin/desk/")
+    screen_beside_sim.locator("body[data-ready]").wait_for()
+    new = {"de": "Neue Unterhaltung", "vi": "Cuộc trò chuyện mới"}[language]
+    screen_beside_sim.get_by_role("button", name=new).click()
+    price = screen_beside_sim.locator("[data-price]")
+    price.wait_for()
+    assert price.inner_text().endswith("0,05")
+
+
 def test_in_the_browser_a_template_opens_a_chat_with_a_new_number(
     screen_beside_sim, chatapp, number, quiet, ben
 ):

@@ -6,11 +6,11 @@ import pytest
 from django.db import transaction
 
 from channels_app.models import ChannelConnection, OutboundSend
-from channels_app.tests.chatapp import NUMBER, WABA, message, of_chatapp, status
+from channels_app.tests.chatapp import AN, NUMBER, WABA, message, of_chatapp, status
 from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Customer, Message
-from chats.services.core import conversations, messages
+from chats.services.core import channel_context, conversations, messages
 from chats.services.core.channel_context import Line
 from webhooks.models import Event
 
@@ -154,6 +154,72 @@ def test_a_customer_who_wrote_stop_gets_no_template_until_they_write_again(nobod
     note = Message.objects.get(is_note=True)
     assert note.metadata == {"lines": [Line(kind="messages_resumed")], "no_words": True}
     assert ben.post(path, template).status_code == 201
+
+
+def of_kind(body):
+    """A chatapp callback with this text or, without one, with a missed call."""
+    if body:
+        row = message(id=f"wamid.{body}", text={"body": body}, timestamp=now())
+        return of_chatapp(messages=[row])
+    callback = of_chatapp(calls=[{
+        "id": "wacid.1", "from": AN, "direction": "USER_INITIATED", "timestamp": now(),
+        "event": "terminate", "status": "COMPLETED", "duration": 0,
+    }])  # fmt: skip
+    callback["entry"][0]["changes"][0]["field"] = "calls"
+    return callback
+
+
+@pytest.mark.parametrize(("body", "waits"), [("STOP", False), ("", False), ("Stop at once?", True)])
+@pytest.mark.parametrize("owner", ["queue", "agent"])
+def test_who_needs_no_reply_does_not_wait(nobody, quiet, ben, body, owner, waits):
+    first = came(nobody, "/chatapp/webhook", of_kind("hello"))
+    path = f"/ai/chat/{first.conversation_id}"
+    assert ben.post(f"{path}/assign", {"assign_type": "agent"}).status_code == 200
+    assert ben.post(f"{path}/manual", {"text": "Yes?"}).status_code == 201
+    if owner == "queue":
+        Conversation.objects.update(assign_type="queue", assignee=None)
+    came(nobody, "/chatapp/webhook", of_kind(body))
+    assert bool(ben.get(path).json()["waiting_since"]) == waits
+    assert ben.get("/ai/chats", {"is_waiting": True}).json()["items"] == [] or waits
+    if owner == "queue":
+        ben.post(f"{path}/assign", {"assign_type": "agent"})
+        assert bool(ben.get(path).json()["waiting_since"]) == waits
+    if body == "STOP":
+        came(nobody, "/chatapp/webhook", of_kind("START"))
+        assert not ben.get(path).json()["waiting_since"]
+    came(nobody, "/chatapp/webhook", of_kind("Hello?"))
+    assert ben.get(path).json()["waiting_since"]
+
+
+def test_a_chat_that_begins_with_stop_does_not_wait(nobody, quiet, ben):
+    stored = came(nobody, "/chatapp/webhook", of_kind("STOP"))
+    path = f"/ai/chat/{stored.conversation_id}"
+    shown = ben.get(path).json()
+    assert (shown["assign_type"], shown["waiting_since"]) == ("queue", None)
+    earlier = came(nobody, "/chatapp/webhook", of_kind("Are you open?")).created_at
+    came(nobody, "/chatapp/webhook", of_kind("STOP!"))
+    stored.conversation.refresh_from_db()
+    assert stored.conversation.waiting_since == earlier
+
+
+def test_a_picture_from_an_advertisement_waits_for_an_answer():
+    lines = [Line(kind="advertisement", text="Tea for two")]
+    for text, has_files, silent in (("", False, True), ("", True, False), ("Hi", False, False)):
+        found = channel_context.needs_no_reply(lines, text=text, has_files=has_files)
+        assert found == silent
+
+
+def test_what_led_the_customer_here_is_said_once(nobody, quiet):
+    tea, shoes = ({"source_type": "ad", "headline": name} for name in ("Tea", "Shoes"))
+    said = []
+    for number, referral in enumerate([tea, tea, None, tea, shoes, shoes, tea]):
+        body = of_chatapp(messages=[message(id=f"wamid.{number}", referral=referral)])
+        stored = came(nobody, "/chatapp/webhook", body)
+        assert stored.metadata.get("referral") == referral
+        said += [line["text"] for line in stored.metadata.get("lines", [])]
+    assert said == ["Tea", "Shoes", "Tea"]
+    stored.conversation.refresh_from_db()
+    assert stored.conversation.metadata["referral"] == tea
 
 
 @pytest.fixture

@@ -295,6 +295,16 @@ def test_a_picture_that_is_refused_goes_out_as_a_document(telegram, agents_chat)
     assert methods == ["sendPhoto", "sendDocument"]
 
 
+def test_a_text_is_the_caption_of_the_picture_after_it(telegram, agents_chat):
+    url = f"{telegram.sim.origin}/media/sample-image/p.jpg"
+    for text in ("😀" * 512, "😀" * 513):
+        content = [{"type": "text", "text": text}, {"type": "image", "url": url}]
+        send(telegram, agents_chat, content=content)
+    calls = telegram.sim.calls(what="sends")
+    sent = [(call["path"].rpartition("/")[2], call["body"].get("caption")) for call in calls]
+    assert sent == [("sendPhoto", "😀" * 512), ("sendMessage", None), ("sendPhoto", None)]
+
+
 def test_an_answer_names_its_message(telegram, agents_chat):
     path = telegram.bot_path("messages")
     telegram.ann.post(path, {"conversation_id": str(agents_chat.pk), "text": "Yes."})

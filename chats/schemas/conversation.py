@@ -165,6 +165,9 @@ class Conversation(Schema):
         description="Whether a message can be sent to the customer now: the conversation has not"
         " ended, its channel's account is connected, and the reply window has not expired."
     )
+    is_reachable: bool = Field(
+        description="Whether the channel's account is connected; always true elsewhere."
+    )
     reply_window_expires_at: Moment | None = Field(
         None, description="Until when the channel accepts free text; null if it sets no limit."
     )
@@ -324,6 +327,11 @@ class QueuedFile(Schema):
 
     type: Literal["image", "file", "audio", "video"] = Field(description="The kind of file.")
     file_name: str | None = Field(None, description="The file's name; null if it has none.")
+    line: FreeObject | None = Field(
+        None,
+        description="The entry of the message's `metadata.lines` that says what the file is: a"
+        " sticker, a live photo or a video message; null for other files.",
+    )
 
 
 class QueuedMessage(Schema):

@@ -304,9 +304,10 @@ class Message(Schema):
         " the platform adds what the channel reported. `lines`: what the message refers to or"
         " contains besides text, each with a `kind` and perhaps a `text` and a `url`. `no_words`:"
         " true if the customer wrote no text, so that the message's text describes what they sent."
-        " `payload`: the value of the option that they chose. `pricing`: the provider's price"
-        " `category`, how many of its messages it `charged` for this one, and their `cost` if"
-        " your `message_prices` have the category.",
+        " `needs_no_reply`: true if the message needs no answer, such as a missed call or STOP, so"
+        " that nobody waits for one. `payload`: the value of the option that they chose."
+        " `pricing`: the provider's price `category`, how many of its messages it `charged` for"
+        " this one, and their `cost` if your `message_prices` have the category.",
     )
 
     @classmethod

@@ -179,7 +179,20 @@ def test_a_reply_that_can_be_undone_goes_out_before_an_assignment(
     screen.get_by_role("dialog").get_by_role("button", name="Assign to me").click()
     expect(screen.locator(".toast.fault")).to_contain_text("wasn't sent")
     assert Conversation.objects.get(pk=other).assignee == ann.user
-    assert all("409" in problem for problem in problems)
+    # Nor is what waits for the connection.
+    third = write_in(shop, "Xia")
+    row(screen, "Xia").click()
+    screen.route("**/manual", lambda route: route.abort())
+    screen.clock.install()
+    composer.fill("Four")
+    screen.keyboard.press("Control+Enter")
+    screen.locator(".acts").get_by_role("button", name="Assign…").click()
+    screen.get_by_role("dialog").get_by_role("button", name="Assign to me").click()
+    expect(log(screen).locator(".pending")).to_contain_text("waiting for connection")
+    screen.clock.fast_forward(16_000)
+    expect(screen.locator(".toast.fault")).to_contain_text("Xia wasn't assigned")
+    assert Conversation.objects.get(pk=third).assignee is None
+    assert all("409" in problem or "ERR_FAILED" in problem for problem in problems)
     problems.clear()
 
 

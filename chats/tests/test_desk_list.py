@@ -14,7 +14,7 @@ from chats import tasks
 from chats.models import Conversation, Message, Notification
 from chats.testing import make_chat, put_message
 from chats.tests.test_desk import enter, log, row, say, show, write_in
-from identity.models import SavedView
+from identity.models import SavedView, User
 from identity.testing import make_key
 
 FOCUSED = "document.activeElement.textContent || document.activeElement.tagName"
@@ -93,6 +93,24 @@ def test_a_row_of_the_queue_shows_the_matter_from_the_first_word_on(screen, bot,
         expect(facts(screen, "Zoe")).to_have_text(["DE"])
         expect(screen.locator(".row.urgent")).to_have_count(1)
         assert violations(screen) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "Sticker: 👍"), ("de", "Sticker: 👍"), ("vi", "Nhãn dán: 👍")]
+)
+def test_a_row_names_a_sticker(screen, bot, ben, language, words):
+    User.objects.filter(pk=ben.user.pk).update(language=language)
+    picture = {"type": "image", "url": "https://a.example/1.webp", "file_name": "sticker"}
+    lines = {"lines": [{"kind": "sticker", "text": "👍"}]}
+    waits = {"assign_type": "queue", "waiting_since": timezone.now()}
+    for name, fields in (("Zoe", waits), ("Yan", {"assign_type": "agent", "assignee": ben.user})):
+        chat = make_chat(bot, customer_name=name, **fields)
+        said = put_message(chat, "customer", content=[picture], metadata=lines)
+        Conversation.objects.filter(pk=chat.pk).update(last_message=said)
+    enter(screen, ben)
+    for view, name, place in ((1, "Zoe", ".words"), (0, "Yan", ".last")):
+        screen.locator(".views button").nth(view).click()
+        expect(screen.locator("button.chat", has_text=name).locator(place)).to_have_text(words)
 
 
 def test_a_row_of_the_queue_follows_what_happens(screen, server, shop, ann, ben):

@@ -63,11 +63,16 @@ def test_an_order_is_for_people_whatever_stands_beside_it(chat, kind):
 
 @pytest.mark.parametrize("kind", ["story_mention", "missed_call", "call", "answered_call"])
 def test_nobody_expects_an_answer_to_a_call(chat, kind):
-    assert decision(chat, text("Said"), lines=[{"kind": kind}], no_words=True) == NoReply()
+    lines = [{"kind": kind}]
+    assert channel_context.needs_no_reply(lines, text="", has_files=False)
+    said = {"lines": lines, "no_words": True, "needs_no_reply": True}
+    assert decision(chat, text("Said"), **said) == NoReply()
 
 
 def test_a_picture_of_a_story_mention_is_not_answered(chat):
-    assert decision(chat, FILE, lines=[{"kind": "story_mention"}]) == NoReply()
+    lines = [{"kind": "story_mention"}]
+    assert channel_context.needs_no_reply(lines, text="", has_files=True)
+    assert decision(chat, FILE, lines=lines, needs_no_reply=True) == NoReply()
 
 
 @pytest.mark.parametrize(

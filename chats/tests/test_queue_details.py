@@ -73,7 +73,18 @@ def test_files_translations_and_long_texts(ben, chat):
     write(chat, "", content=[{"type": "text", "text": ""}, part])
     long, picture = details(ben)["messages"]
     assert (long["text"], long["translations"]) == ("x" * 300, {"en": "y" * 300})
-    assert picture["files"] == [{"type": "image", "file_name": "IMG_2231.png"}]
+    assert picture["files"] == [{"type": "image", "file_name": "IMG_2231.png", "line": None}]
+
+
+@pytest.mark.parametrize(
+    "lines", [[{"kind": "quote"}, {"kind": "sticker", "text": "👍"}], "x", [1]]
+)
+def test_a_sticker_is_named(ben, chat, lines):
+    part = {"type": "image", "url": "https://a.example/1.webp", "file_name": "sticker"}
+    write(chat, "", content=[part], metadata={"lines": lines})
+    [message] = details(ben)["messages"]
+    named = lines[1] if len(lines) == 2 else None
+    assert [file["line"] for file in message["files"]] == [named]
 
 
 def test_what_was_deleted_or_is_old_is_left_out(ben, chat):

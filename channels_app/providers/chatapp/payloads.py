@@ -28,10 +28,11 @@ _MIMES = {
 def parts(content: Sequence[Part]) -> list[Part]:
     """Split texts at the limit. Choices follow the last piece as buttons or as a list.
 
-    Choices become lines of the text instead if they do not fit, or if that saves a message.
+    Each message is charged for. To save one, choices may become lines of the text, and a text may
+    become the caption of the file after it.
     """
     planned = []
-    for part in content:
+    for part in text.as_captions(content, MAX_CAPTION, has_caption=_has_caption):
         if part.place or part.template:
             planned.append(part)
             continue
@@ -43,7 +44,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
         )
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
         as_lines = text.as_lines(part.text, part.choices)
-        # Each message is charged for, so one message with lines is better than two with buttons.
+        # One message with lines is better than two with buttons.
         if len(part.text.strip()) > MAX_BESIDE_CHOICES and len(as_lines) <= MAX_TEXT:
             fits = False
         pieces = text.split(part.text if fits else as_lines, MAX_TEXT)
@@ -114,9 +115,13 @@ def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:
 
 def _of_file(part: Part, file: OutgoingFile) -> list[Part]:
     """The file with its caption; a text that cannot be a caption is sent before it."""
-    if not part.text or (_type_of(file) != "audio" and len(part.text) <= MAX_CAPTION):
+    if not part.text or (_has_caption(file) and len(part.text) <= MAX_CAPTION):
         return [part]
     return [*(Part(text=piece) for piece in text.split(part.text, MAX_TEXT)), Part(file=file)]
+
+
+def _has_caption(file: OutgoingFile) -> bool:
+    return _type_of(file) != "audio"
 
 
 def _type_of(file: OutgoingFile) -> str:

@@ -28,11 +28,13 @@ _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed",
     "connected_website", "chat_background_set", "boost_added",
 }  # fmt: skip
-# Content that chats cannot show, but whose kind they name.
-_NAMED = (
-    "poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment", "gift",
-    "unique_gift",
-)  # fmt: skip
+# Objects in a message that are not its content. Any other object that is not understood names the
+# kind of content, also a kind that is newer than this platform.
+_NO_CONTENT = {
+    "from", "chat", "sender_chat", "sender_business_bot", "via_bot", "forward_origin",
+    "reply_to_message", "external_reply", "quote", "reply_to_story", "direct_messages_topic",
+    "link_preview_options", "reply_markup", "suggested_post_info",
+}  # fmt: skip
 
 
 def whole_id(message: Fields, user_id: str) -> str:
@@ -66,7 +68,8 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
     if content.is_empty:
         if not message_id or not _SERVICE.isdisjoint(body):
             return None
-        name = next((name for name in _NAMED if name in body), "")
+        named = (name for name in body if name not in _NO_CONTENT and as_dict(body[name]))
+        name = next(named, "")
         shown = _WORDS.get(name, name.replace("_", " "))
         content = events.Content(lines=[context_lines.line("unsupported", shown)])
     command, _, value = content.text.partition(" ")

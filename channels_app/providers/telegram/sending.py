@@ -22,10 +22,14 @@ _LINKED = {"image": "Photo", "audio": "Audio", "video": "Video"}
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit. Choices follow the last piece, or become lines of the text. Long
-    captions, names of places and links to documents become separate texts."""
+    """Split texts at the limit. Choices follow the last piece, or become lines of the text. A text
+    before a file becomes its caption. Long captions, names of places and links to documents become
+    separate texts."""
     planned = list[Part]()
-    for part in content:
+    joined = text.as_captions(
+        content, MAX_CAPTION, has_caption=lambda _file: True, size=text.utf16_units
+    )
+    for part in joined:
         if part.place:
             planned += [*_texts(Part(text=part.place.name)), part]
         elif part.file and not part.file.open and part.file.kind not in _LINKED:

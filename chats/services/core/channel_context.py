@@ -1,7 +1,8 @@
 """`lines` in a message's metadata: what a channel reports about the message besides its text.
 
 A line has a `kind`, and may have a `text` and a `url`. If the customer wrote no text, the lines
-become the message's text, and its metadata has `no_words`.
+become the message's text, and its metadata has `no_words`. The metadata of a message to which
+nobody expects an answer has `needs_no_reply`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ _NO_REPLY_NEEDED = {
     "story_mention", "call", "answered_call", "missed_call", "call_allowed", "call_refused",
     "advertisement", "link", "post_link",
 }  # fmt: skip
+# Kinds of lines of a message that does nothing but opt out or in.
+_OPTS = {"opted_out", "opted_in"}
 # Kinds of lines that only a person can deal with, whatever the message's text says.
 _NEEDS_PERSON = {"answer", "form", "order", "contact", "own_number"}
 
@@ -68,10 +71,13 @@ def about(metadata: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if isinstance(text, str) and text]
 
 
-def needs_no_reply(metadata: Mapping[str, Any]) -> bool:
-    """Whether a message has lines and none of them needs an answer. Ignores the message's text."""
-    lines = _read(metadata)
-    return bool(lines) and all(line["kind"] in _NO_REPLY_NEEDED for line in lines)
+def needs_no_reply(lines: Sequence[Mapping[str, Any]], *, text: str, has_files: bool) -> bool:
+    """Whether nobody expects an answer to a message with these lines and the customer's text.
+    `has_files`: whether it has files or a place."""
+    kinds = {line["kind"] for line in lines}
+    # The file of a mention is the story's picture.
+    is_alone = not text and (not has_files or "story_mention" in kinds)
+    return bool(kinds & _OPTS) or (bool(kinds) and is_alone and kinds <= _NO_REPLY_NEEDED)
 
 
 def needs_person(metadata: Mapping[str, Any]) -> bool:

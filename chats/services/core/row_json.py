@@ -58,7 +58,9 @@ _QUEUE_DETAILS = f"""CASE WHEN {_CHAT}assign_type = 'queue' AND {_CHAT}status <>
     THEN (SELECT row_to_json(details) FROM (
         WITH recent AS (
             SELECT id, seq, sender_type, sender_name, is_note, text, content, translations,
-                in_reply_to_id, receipt->>'handoff_reason' AS reason
+                in_reply_to_id, receipt->>'handoff_reason' AS reason,
+                jsonb_path_query_first(metadata, '$.lines[*] ? (@.kind == "sticker"
+                    || @.kind == "live_photo" || @.kind == "video_message")') AS line
             FROM chats_message WHERE conversation_id = {_CHAT}id
                 AND seq > greatest({_CHAT}last_seq - 40, {_CHAT}read_from_seq)
                 AND NOT is_welcome AND deleted_at IS NULL
@@ -83,7 +85,8 @@ _QUEUE_DETAILS = f"""CASE WHEN {_CHAT}assign_type = 'queue' AND {_CHAT}status <>
             SELECT coalesce(json_agg(shown ORDER BY seq), '[]') FROM (
                 SELECT seq, left(text, 300) AS text, (
                     SELECT coalesce(json_agg(json_build_object(
-                        'type', part->'type', 'file_name', part->'file_name')), '[]')
+                        'type', part->'type', 'file_name', part->'file_name',
+                        'line', line)), '[]')
                     FROM jsonb_array_elements(content) part
                     WHERE part->>'type' IN ('image', 'file', 'audio', 'video')
                 ) AS files, (

@@ -93,7 +93,7 @@ def _question(burst: Sequence[Message], intent: Intent) -> str:
 
 def _textless_kind(burst: Sequence[Message]) -> Literal["files", "lines", "no_reply_needed"]:
     """What the messages contain if they have no text (see `Facts.textless_kind`)."""
-    if all(row.deleted_at or channel_context.needs_no_reply(row.metadata) for row in burst):
+    if all(row.deleted_at or row.metadata.get("needs_no_reply") for row in burst):
         return "no_reply_needed"
     has_files = any(part["type"] in FILE_TYPES for row in burst for part in row.content)
     return "files" if has_files else "lines"

@@ -201,6 +201,7 @@ def _receive(
     if existing:
         return Received(existing, is_new=False)
     attachments.ensure_allowed(chat, body.attachments, files)
+    waiting_since = chat.waiting_since
     message = messages.append(
         chat,
         author=messages.Author.customer_of(chat),
@@ -211,6 +212,11 @@ def _receive(
         **fields,
     )
     attachments.attach(message, files)
+    if message.metadata.get("needs_no_reply"):
+        # The message that opens a chat may have put it into the queue.
+        is_first = message.seq == chat.read_from_seq + 1
+        chat.waiting_since = None if is_first else waiting_since
+        chat.save(update_fields=["waiting_since"])
     is_coming = follow_up(chat, message, wants_reply=body.reply != "none")
     return Received(message, is_new=True, is_reply_coming=is_coming)
 
@@ -218,9 +224,11 @@ def _receive(
 def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
     """Enqueue the translation of a customer's new message and the bot's reply or, if no reply is
     coming, the transcription of voice notes; return whether a reply is coming. If the company is
-    closed and the bot does not have the chat, tell the customer."""
+    closed and the bot does not have the chat, tell the customer, unless the message needs no reply.
+    """
     enqueue_translations.enqueue_for_agents(chat, message)
-    handoffs.notify_if_closed(chat, language=message.language)
+    if not message.metadata.get("needs_no_reply"):
+        handoffs.notify_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
     if not is_coming:
         customer_media.enqueue_transcription(chat, message)

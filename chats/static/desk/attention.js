@@ -1,7 +1,7 @@
 /** Gets the agent's attention: badge, sound, the browser's notifications. */
 
 import { t } from "../common/i18n.js";
-import { excerptOf } from "../common/message_text.js";
+import { saidIn } from "./labels.js";
 import { customerName } from "./people.js";
 import { isAway, isOwn, unnoticed } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
@@ -65,7 +65,7 @@ export function announce(event, before) {
   if (hasSound() && !(isForMe && isSeen)) beep();
   if (isSeen || !canNotify() || (isForMe && isPushed(before.me))) return;
   const name = customerName(chat);
-  notify(chat.id, isForMe ? t("New message from {name}", { name }) : t("A customer is waiting"), isForMe ? excerptOf(message).slice(0, 120) : name);
+  notify(chat.id, isForMe ? t("New message from {name}", { name }) : t("A customer is waiting"), isForMe ? saidIn(message).slice(0, 120) : name);
 }
 
 /** Plays a sound, and shows the browser's notification if the agent is looking elsewhere. */

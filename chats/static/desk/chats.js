@@ -1,6 +1,6 @@
 /** An agent's actions on chats: open, take, assign, end, snooze, tag. */
 
-import { t, tn } from "../common/i18n.js";
+import { msg, t, tn } from "../common/i18n.js";
 import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
 import { OBSTACLES } from "./labels.js";
@@ -161,7 +161,7 @@ async function onEach(ids, act) {
 export async function assign(ids, body, { said, until } = {}) {
   const held = await Promise.all(ids.map(async (id) => ((await outbox.sendHeld(id)) ? null : id)));
   const kept = held.filter(Boolean);
-  kept.filter((id) => !outbox.isRefused(id)).forEach(tellKept);
+  kept.filter((id) => !outbox.isRefused(id)).forEach((id) => tellKept(id, msg("The conversation with {name} wasn't assigned: your message wasn't sent.")));
   const free = ids.filter((id) => !kept.includes(id));
   if (!free.length) return;
   await onEach(free, async (id) => {
@@ -191,15 +191,15 @@ export function reopen(id) {
 }
 
 /** Says that a chat stays as it is, since what was written in it waits for the connection. */
-function tellKept(id) {
-  toast(t("The conversation with {name} stays open: your message wasn't sent.", { name: customerName(read().chats[id]) }), { isFault: true });
+function tellKept(id, text) {
+  toast(t(text, { name: customerName(read().chats[id]) }), { isFault: true });
 }
 
 /** Acts on chats in a moment. One stays open if what was written in it could not be sent. */
 function depart(ids, text, request) {
   const act = (id) => attempt(async () => {
     if (await outbox.isDelivered(id)) keep(await request(id));
-    else if (!outbox.isRefused(id)) tellKept(id);
+    else if (!outbox.isRefused(id)) tellKept(id, msg("The conversation with {name} stays open: your message wasn't sent."));
   });
   const { openId } = read();
   const next = ids.includes(openId) ? neighbour(1, ids) : null;

@@ -1,6 +1,7 @@
 /** The desk's labels for the platform's codes. */
 
 import { msg, t } from "../common/i18n.js";
+import { excerptOf, textBesideLine } from "../common/message_text.js";
 
 /** The words for a code; `other` is for codes that are newer than this page. */
 export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
@@ -54,6 +55,22 @@ export function linesOf(message) {
     const words = template ? t(template, { text: said }) : said;
     return { kind, words: said ? words : words.replace(/[:,،]\s*$/, ""), url };
   });
+}
+
+/** The kinds of lines that say what a file is. */
+const OF_FILE = ["sticker", "live_photo", "video_message"];
+
+/** The line of a message that says what its file is, if there is one. */
+export const lineOfFile = ({ metadata }) => validLines(metadata).find(({ kind }) => OF_FILE.includes(kind));
+
+/** What a channel calls a file, by its line. */
+export const fileName = (line) => linesOf({ metadata: { lines: [line] } })[0].words;
+
+/** A message in one line. */
+export function saidIn(message) {
+  const line = lineOfFile(message);
+  if (message.metadata?.no_words) return linesOf(message).map(({ words }) => words).join(" ");
+  return line && !message.content.some(textBesideLine) ? fileName(line) : excerptOf(message);
 }
 
 /** How the bot decided. */

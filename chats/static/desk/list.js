@@ -6,7 +6,7 @@ import { isForeign, msg, t, tn } from "../common/i18n.js";
 import { excerptOf } from "../common/message_text.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
-import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, deletedText, label, linesOf } from "./labels.js";
+import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, deletedText, label, saidIn } from "./labels.js";
 import * as live from "./live.js";
 import { lowRating, matterOf, returnOf } from "./matter.js";
 import { noticeText } from "./notices.js";
@@ -269,7 +269,7 @@ function when(moment, today) {
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
   if (last.deleted_at) return deletedText(last);
-  const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : excerptOf(last)).slice(0, 140);
+  const said = saidIn(last).slice(0, 140);
   const { type, id, name } = last.sender;
   if (type === "customer") return said;
   const who = type === "agent" ? (id === String(state.me.id) ? t("You") : name || t("A teammate")) : name || t("Bot");

@@ -2,7 +2,7 @@
 
 import { language, t } from "../common/i18n.js";
 import { textBesideLine } from "../common/message_text.js";
-import { REASONS, label } from "./labels.js";
+import { REASONS, fileName, label, lineOfFile } from "./labels.js";
 
 const ENOUGH = 90; // letters that fill two lines of a row; fewer are preceded by earlier words
 const BARE = 40; // a request for a person that is not longer has rarely anything else to say
@@ -10,11 +10,12 @@ const LOW_RATING = 2;
 const FILES = { image: () => t("Photo"), video: () => t("Video"), audio: () => t("Voice message"), file: ({ file_name: name }) => (name ? t("File: {name}", { name }) : t("File")) };
 
 /** A message of the feed as the list's `queue_details` has it. */
-export function queued({ seq, content, translations }) {
+export function queued(message) {
+  const { seq, content, translations } = message;
   return {
     seq,
     text: content.map((part) => textBesideLine(part) || part.transcript).filter(Boolean).join(" "),
-    files: content.filter(({ type }) => type in FILES),
+    files: content.filter(({ type }) => type in FILES).map((part) => ({ ...part, line: lineOfFile(message) })),
     translations,
     is_earlier: false,
     is_request: false,
@@ -24,7 +25,7 @@ export function queued({ seq, content, translations }) {
 /** A message in one line, in the agent's language if it was translated. */
 function lineOf({ text, files, translations }) {
   const own = Object.keys(translations).find((code) => code.split("-")[0] === language);
-  return [own ? translations[own] : text, ...files.map((file) => FILES[file.type](file))].filter(Boolean).join(" ").replace(/\s+/g, " ").trim();
+  return [own ? translations[own] : text, ...files.map((file) => (file.line ? fileName(file.line) : FILES[file.type](file)))].filter(Boolean).join(" ").replace(/\s+/g, " ").trim();
 }
 
 /** The customer's words: `words`, the first ones, and `newest` if there is a later message. */

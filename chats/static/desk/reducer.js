@@ -333,7 +333,10 @@ function withLast(before, message, kind) {
   // After a handover, only messages of people count as the last message.
   const isAside = chat.assign_type !== "bot" && ["bot", "system"].includes(message.sender.type);
   const isAgents = chat.assign_type === "agent";
-  const waiting = isCustomers && isAgents ? chat.waiting_since ?? message.created_at : chat.waiting_since;
+  const needsNoReply = message.metadata?.needs_no_reply;
+  let waiting = chat.waiting_since;
+  if (isCustomers && needsNoReply && !chat.message_count) waiting = null;
+  else if (isCustomers && isAgents && !needsNoReply) waiting ??= message.created_at;
   return {
     ...chat,
     last_message: isAside ? last : message,
@@ -423,11 +426,11 @@ export function rows(state) {
 export function obstacle(state, chat) {
   if (state.me.role === "viewer") return "only_read";
   if (chat.status === "ended") return "ended_here";
+  if (chat.is_reachable === false) return "disconnected";
   const { can_reply: canReply, reply_window_expires_at: end } = chat;
   const left = end ? Date.parse(end) - state.now : Infinity;
   // A window that the provider has just closed may end a moment later by this computer's clock.
   if (left <= 0 || (!canReply && left < SKEW_MS)) return "window_closed";
-  if (!canReply) return "disconnected";
   if (isOfOther(state, chat)) return "of_other";
   return null;
 }

@@ -7,6 +7,7 @@ import { get, post } from "./api.js";
 import { open, reasonOf } from "./chats.js";
 import { label } from "./labels.js";
 import { dispatch, toast } from "./store.js";
+import { amount } from "./times.js";
 
 const FILES = {
   image: msg("Link to the image"),
@@ -135,7 +136,7 @@ class TemplateForm extends Component {
           ${items.map((item, place) => html`<option key=${place} value=${place}>${item.name} (${item.language}) · ${item.category}</option>`)}
         </select></label>
         <p class="said" dir="auto">${template.text}</p>
-        ${price !== undefined && html`<p class="quiet" data-price>${t("Price per message: {price}", { price })}</p>`}
+        ${price !== undefined && html`<p class="quiet" data-price>${t("Price per message: {price}", { price: amount(price) })}</p>`}
         ${template.problem
           ? html`<p class="fault" role="status">${t("This template can't be sent: {problem}", { problem: template.problem })}</p>`
           : html`<${Fields} key=${chosen} template=${template} />`}

@@ -28,6 +28,9 @@ function formatter(kind, options, locale = LOCALE) {
   return formats.get(name);
 }
 
+/** An amount of money, in a currency that is not known. */
+export const amount = (value) => formatter(Intl.NumberFormat, { minimumFractionDigits: 2, maximumFractionDigits: 6 }).format(value);
+
 /** A moment, written as the options say; its hours run to 23, as on the site. */
 export function written(moment, options) {
   return formatter(Intl.DateTimeFormat, { hourCycle: "h23", timeZone: ZONE, ...options }).format(new Date(moment));

@@ -949,6 +949,7 @@ class Conversation(TypedDict):
     ended_at: str | None
     ended_by: Literal['customer', 'agent', 'bot', 'inactivity', 'api', 'merged'] | None
     can_reply: bool
+    is_reachable: bool
     reply_window_expires_at: str | None
     location: Location | None
     metadata: dict[str, Any]
@@ -1000,6 +1001,7 @@ class ConversationEntity(TypedDict):
     ended_at: str | None
     ended_by: Literal['customer', 'agent', 'bot', 'inactivity', 'api', 'merged'] | None
     can_reply: bool
+    is_reachable: bool
     reply_window_expires_at: str | None
     location: Location | None
     metadata: dict[str, Any]
@@ -1886,6 +1888,7 @@ class ListedConversation(TypedDict):
     ended_at: str | None
     ended_by: Literal['customer', 'agent', 'bot', 'inactivity', 'api', 'merged'] | None
     can_reply: bool
+    is_reachable: bool
     reply_window_expires_at: str | None
     location: Location | None
     metadata: dict[str, Any]
@@ -2506,6 +2509,7 @@ class QueueReturn(TypedDict):
 class QueuedFile(TypedDict):
     type: Literal['image', 'file', 'audio', 'video']
     file_name: str | None
+    line: dict[str, Any] | None
 
 
 class QueuedMessage(TypedDict):

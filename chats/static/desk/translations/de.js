@@ -79,6 +79,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "The customer has a newer conversation. Reply there.": "Diese Person hat eine neuere Unterhaltung. Antworten Sie dort.",
 "This customer has opted out of these messages.": "Dieser Kunde möchte solche Nachrichten nicht mehr erhalten.",
 "Something went wrong: {detail}": "Das hat nicht geklappt: {detail}",
+"The conversation with {name} wasn't assigned: your message wasn't sent.": "Die Unterhaltung mit {name} wurde nicht zugewiesen: Ihre Nachricht wurde nicht gesendet.",
 "{count} conversation ended.": [
 "{count} Unterhaltung beendet.",
 "{count} Unterhaltungen beendet."

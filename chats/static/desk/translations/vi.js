@@ -78,6 +78,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "The customer has a newer conversation. Reply there.": "Khách hàng có cuộc trò chuyện mới hơn. Hãy trả lời ở đó.",
 "This customer has opted out of these messages.": "Khách hàng này đã từ chối nhận những tin nhắn như vậy.",
 "Something went wrong: {detail}": "Không thực hiện được: {detail}",
+"The conversation with {name} wasn't assigned: your message wasn't sent.": "Cuộc trò chuyện với {name} chưa được phân công: tin nhắn của bạn chưa được gửi.",
 "{count} conversation ended.": [
 "Đã kết thúc {count} cuộc trò chuyện."
 ],
