@@ -219,7 +219,10 @@ def _info(
     before_person = [name for name in due if name in is_required]
     return InfoFacts(
         asked=AskedField(
-            name, result.kind, asked_field["type"], asked_names.count(name) < MAX_QUESTIONS,
+            name,
+            result.kind,
+            asked_field["type"],
+            asked_names.count(name) < MAX_QUESTIONS,
             is_required=asked_field["required"],
         )  # fmt: skip
         if name and asked_field
