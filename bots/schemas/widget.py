@@ -133,8 +133,9 @@ class CustomerInfoField(Schema):
         False,
         description="Whether the bot asks for the value only before it hands the conversation over"
         " to a person, because the customer asked for one, the bot had no answer or a procedure"
-        " says so. It hands over all the same if the customer declines, writes something else or"
-        " does not answer within two minutes. Not allowed with `ask_before_chat`.",
+        " says so. If the customer declines or writes something else, it asks once more for a"
+        " required value and then hands over, as it does if they do not answer within two"
+        " minutes. Not allowed with `ask_before_chat`.",
     )
 
     @model_validator(mode="after")

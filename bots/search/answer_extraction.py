@@ -12,7 +12,7 @@ from bots.ingest import chunking
 from bots.language import detection
 from bots.language.normalization import QUESTION_MARKS
 from bots.language.phrasebook import base_of
-from bots.search import hybrid_index
+from bots.search import hybrid_index, table_rows
 from bots.search.hybrid_index import Hit, IndexedPassage, SearchResult
 from bots.search.question_splitting import Part
 
@@ -150,6 +150,9 @@ def extract(
         if best.score - candidate.score <= _CITATION_MARGIN
     ]
     text = _without_repeats(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
+    hits = [candidate.hit for candidate, _ in cited]
+    passages = [part for hit in hits for part in (hit.preceding, hit.passage, hit.following)]
+    text = table_rows.readable(text, (part.text for part in passages if part))
     is_foreign = (
         result.features.is_cross_language
         and not best.passage.answers

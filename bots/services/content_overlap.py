@@ -15,13 +15,15 @@ _QUESTION_SHARE = 0.5
 _VERSION_SHARE = 0.8
 # The maximum number of files, and of each file's passages, that are compared.
 _MAX_FILES, _MAX_COMPARED = 20, 5
+# The maximum number of written answers that are compared with a file.
+_MAX_ANSWERS = 20
 
 
 def find_conflicting_passage(document: Document) -> IndexedPassage | None:
     """The passage that answers the same question as a written answer, but differently.
 
     None if no file, page or text certainly answers the question, or if the best passage says the
-    same.
+    same with the same figures.
     """
     request = answer_preview.standalone(document.bot, document.title)
     result = retrieval.search(
@@ -33,7 +35,8 @@ def find_conflicting_passage(document: Document) -> IndexedPassage | None:
     passage = result.hits[0].passage
     answer_words = set(tokens(document.content, language=request.language))
     shared = answer_words.intersection(tokens(passage.text, language=request.language))
-    return None if len(shared) >= _SAME_SHARE * len(answer_words) else passage
+    is_same = len(shared) >= _SAME_SHARE * len(answer_words)
+    return None if is_same and not _have_other_figures(document, passage) else passage
 
 
 def find_other_version(document: Document) -> Document | None:
@@ -55,11 +58,38 @@ def find_other_version(document: Document) -> Document | None:
     return None
 
 
+def find_outdated_answers(document: Document) -> list[Document]:
+    """The written answers that state other figures than a file, such as the prices of an earlier
+    price list."""
+    rows = Document.objects.filter(
+        bot=document.bot_id, source=DocumentSource.QUESTION_ANSWER, content__regex=r"\d"
+    )
+    found: list[Document] = []
+    for answer in rows.select_related("bot").order_by("-pk")[:_MAX_ANSWERS]:
+        passage = find_conflicting_passage(answer) if answer.is_answering else None
+        is_here = passage is not None and passage.document_id == document.pk
+        if passage and is_here and _have_other_figures(answer, passage):
+            found.append(answer)
+    return found
+
+
+def _have_other_figures(answer: Document, passage: IndexedPassage) -> bool:
+    """Whether a written answer and a passage each state a figure that the other does not."""
+    stated = _split(answer.content, language=answer.language)[1]
+    figures = _split(passage.text, language=passage.language)[1]
+    return bool(stated - figures and figures - stated)
+
+
 def _words_and_figures(document: Document) -> tuple[set[str], set[str]]:
     """The words of a file's first passages, and the numbers in them."""
     passages = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
     text = "\n".join(passages.values_list("text", flat=True)[:_MAX_COMPARED])
-    found = set(tokens(text, language=document.language))
+    return _split(text, language=document.language)
+
+
+def _split(text: str, *, language: str) -> tuple[set[str], set[str]]:
+    """The words of a text, and the numbers in it."""
+    found = set(tokens(text, language=language))
     figures = {word for word in found if any(map(str.isdigit, word))}
     return found - figures, figures
 

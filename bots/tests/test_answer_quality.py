@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import numpy as np
 import pytest
 
@@ -130,6 +131,10 @@ OFF_TOPIC = {
 
 def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> hybrid_index.Index:
     path.write_text(text, encoding="utf-8")
+    return index_of_file(path, file_name=file_name)
+
+
+def index_of_file(path: Path, *, file_name: str) -> hybrid_index.Index:
     extracted = extraction.extract(path, file_name=file_name)
     passages = []
     for piece in chunking.chunk(extracted):
@@ -228,6 +233,43 @@ def test_a_table_is_quoted_whole_to_whoever_asks_for_it(tmp_path: Path) -> None:
     reply = ask(index_of(tmp_path / "a", TARIFFS), "What are the prices of parcels?", "en")
     assert reply
     assert all(price in reply.text for price in ("4.50", "6.50", "9 euros"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (("Tea | Price in EUR", "Oolong | 12.00", "Sencha | 9.00"),
+         "Tea: Oolong, Price in EUR: 12.00"),
+        (("Tea | 100 g | 250 g", "Oolong | 12.00 | 25.00", "Sencha | 9.00 | –"),
+         "Tea: Oolong, 100 g: 12.00, 250 g: 25.00"),
+        (("Oolong | 12.00 EUR", "Sencha | 9.00 EUR"), "Oolong: 12.00 EUR"),
+        (("Oolong | 100 g | 12.00", "Sencha | 100 g | 9.00"), "Oolong, 100 g, 12.00"),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_table_in_word_is_quoted_without_bars(
+    tmp_path: Path, rows: tuple[str, ...], expected: str
+) -> None:
+    document = docx.Document()
+    document.add_heading("Our teas")
+    document.add_paragraph("We sell these teas in our shop:")
+    cells = [row.split(" | ") for row in rows]
+    table = document.add_table(len(cells), len(cells[0]))
+    for row, texts in zip(table.rows, cells, strict=True):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    path = tmp_path / "teas.docx"
+    document.save(str(path))
+    reply = ask(index_of_file(path, file_name="teas.docx"), "What does Oolong tea cost?", "en")
+    assert reply
+    assert expected in reply.text
+    assert " | " not in reply.text
+
+
+def test_bars_in_commands_stay(tmp_path: Path) -> None:
+    text = "To count the teas on your list, type this command: cat teas.txt | wc -l"
+    reply = ask(index_of(tmp_path / "a", text), "How do I count the teas on my list?", "en")
+    assert reply
+    assert "teas.txt | wc -l" in reply.text
 
 
 def test_a_table_in_the_language_of_the_question_is_not_foreign(tmp_path: Path) -> None:

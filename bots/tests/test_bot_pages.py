@@ -367,6 +367,10 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     shown = ann.get(f"/ai/bot/{bot.pk}").json()
     assert (shown["languages"], shown["default_language"]) == (["en", "vi"], "vi")
     assert shown["welcome_message"] == {"vi": "Xin chào", "en": "Hello"}
+    behaviour = site.get(page).content.decode()
+    assert "Xin chào" in behaviour
+    assert "welcome_message_vi" not in behaviour, "it is edited in one place"
+    assert f"{to(bot, 'look')}#welcome" in behaviour
     frame = site.get(to(bot, "preview"), {"language": "en"})
     assert frame.context["config"]["welcome_message"] == "Hello"
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
@@ -547,7 +551,7 @@ def test_a_trainer_teaches_and_changes_nothing_else(ann, bot):
     assert browser.post(to(bot, "add_content", "text"), form).status_code == 302
     behaviour = to(bot, "behaviour")
     names = set(browser.get(behaviour).context["parts"])
-    assert names == {"welcome", "contact", "details", "instructions", "procedures"}
+    assert names == {"contact", "details", "instructions", "procedures"}
     assert set(browser.get(to(bot, "look")).context["parts"]) == {"welcome", "banner"}
     hold = {"form": "review", "hold_back_worse": "on"}
     assert browser.post(behaviour, hold).status_code == 403

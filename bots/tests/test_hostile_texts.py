@@ -46,7 +46,7 @@ from bots.language import (
     slot_filling,
 )
 from bots.language.sentence_encoder import Encoder
-from bots.search import answer_extraction, hybrid_index, question_splitting
+from bots.search import answer_extraction, hybrid_index, question_splitting, table_rows
 from bots.tests import hostile_texts
 from chatplatform import csv_files
 
@@ -147,6 +147,9 @@ def _answered(index: hybrid_index.Index, text: str) -> None:
 
 
 CALLS: dict[Callable[..., Any], Call] = {
+    table_rows.readable: lambda text: table_rows.readable(
+        f"{text} | x", [f"- a | b\n- {text} | 1"]
+    ),
     **{
         item: item
         for item in (

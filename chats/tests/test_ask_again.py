@@ -103,6 +103,27 @@ def test_headings_are_of_the_customers_language_if_some_are(talk, bot):
         assert set(options_of(turn)[:-1]) == expected
 
 
+def test_headings_are_offered_as_topics_without_numbers_and_versions(talk, bot):
+    Chunk.objects.filter(heading="RETURNS").update(heading="Terms > 3. Returns & refunds")
+    Chunk.objects.filter(heading="SHIPPING COSTS").update(heading="Shipping_costs 2026 Q3.xlsx")
+    Chunk.objects.filter(heading="OPENING HOURS").update(heading="IMG_2041")
+    Bot.objects.update(knowledge_version=F("knowledge_version") + 1)
+    turn, _ = talk(UNKNOWN)
+    assert set(options_of(turn)[:-1]) == {"Returns & refunds", "Shipping costs"}
+
+
+@pytest.mark.parametrize(
+    "heading", ["24-hour delivery", "Prices from 1 May 2026", "A la carte", "Size 7 shoes"]
+)
+def test_figures_that_belong_to_a_heading_stay(talk, bot, heading):
+    Chunk.objects.filter(heading="SHIPPING COSTS").update(heading=heading)
+    Bot.objects.update(knowledge_version=F("knowledge_version") + 1)
+    with_threshold = ClientConfig.objects.update(answer_threshold=0.01)
+    assert with_threshold
+    turn, _ = talk(UNKNOWN)
+    assert heading in options_of(turn)
+
+
 def test_no_customers_words_are_offered_to_another(ann, talk, bot):
     for number in range(48213, 48216):
         pair = {"question": f"Where is my order {number}?", "answer": "It left on Monday."}

@@ -130,6 +130,21 @@ def test_a_second_price_list_is_added_with_a_warning(bot, site):
     assert "data-other-version" not in site.get(overview).content.decode()
 
 
+def test_an_answer_with_an_earlier_price_is_named_beside_the_new_list(ann, bot, site):
+    file = upload(site, bot, "prices.txt", PRICES.format(120000, 150000, 300000))
+    question = "How much does oolong tea 100 g cost?"
+    pair = write_answer(ann, bot, question, "Oolong tea 100 g costs 150000 dong.")
+    named = f'data-outdated-answer="{pair}"'
+    assert named not in page_of(site, bot, file.pk)
+    new = SimpleUploadedFile("new.txt", PRICES.format(125000, 160000, 320000).encode())
+    path = reverse("admin:bots_bot_document", args=[bot.pk, file.pk])
+    assert site.post(path, {"form": "replace", "files": new}).status_code == 302
+    run_jobs()
+    shown = page_of(site, bot, file.pk)
+    assert named in shown
+    assert "costs 150000 dong" in shown
+
+
 def test_two_different_files_are_added_without_one(bot, site):
     upload(site, bot, "prices.txt", PRICES.format(120000, 150000, 300000))
     new = upload(site, bot, "returns.txt", "Goods can be returned within 14 days, in their box.")

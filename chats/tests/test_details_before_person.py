@@ -73,6 +73,36 @@ def test_who_refuses_or_writes_something_else_is_handed_over(talk, words):
     assert talk.customer.name == ""
 
 
+@pytest.mark.parametrize("words", ["I'd rather not", "Why? My parcel is broken!", PERSON])
+def test_a_required_detail_is_asked_for_once_more(wants, server, words):
+    wants(NAME, {**PHONE, "required": True})
+    talk = Talk(server)
+    again = f"{SAYS['en']['before_person']}\n\n{question_for('Phone')}"
+    assert talk.say(PERSON) == FIRST
+    assert talk.say(words) == again, "the optional name is let go, the required phone is not"
+    assert talk.say(words) == again
+    assert state(talk) == ("bot", None)
+    assert talk.say(words) == HANDOVER
+    assert state(talk) == ("queue", "customer_asked")
+
+
+def test_a_required_detail_given_when_asked_again_is_kept(wants, server):
+    wants({**PHONE, "required": True})
+    talk = Talk(server)
+    talk.say(PERSON)
+    talk.say(PERSON)
+    assert talk.say("+84 90 123 4567") == HANDOVER
+    assert talk.customer.phone == "+84 90 123 4567"
+
+
+def test_a_person_instead_of_another_detail_does_not_skip_these(wants, server):
+    wants({**NAME, "ask_before_person": False}, PHONE)
+    talk = Talk(server)
+    assert talk.say(QUESTION) == f"{ANSWER}\n\n{question_for('Name')}"
+    assert talk.say(PERSON) == f"{SAYS['en']['before_person']}\n\n{question_for('Phone')}"
+    assert state(talk) == ("bot", None)
+
+
 def test_an_invalid_value_is_asked_for_once_more_and_then_handed_over(wants, server):
     wants(PHONE)
     talk = Talk(server)

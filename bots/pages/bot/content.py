@@ -223,7 +223,8 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 def _related_content(row: Document) -> dict[str, Any]:
     """The context about other documents.
 
-    For a written answer: a document that may contradict it. For a file: one with other figures. For
+    For a written answer: a document that may contradict it. For a file: one with other figures, and
+    written answers with other figures. For
     a document that expires: the questions that other documents still answer, and those that would
     be lost.
     """
@@ -234,6 +235,7 @@ def _related_content(row: Document) -> dict[str, Any]:
     related: dict[str, Any] = {}
     if content_warnings.is_uploaded(row) and row.is_answering:
         related["contradiction"] = content_warnings.other_version(row)
+        related["outdated_answers"] = content_warnings.outdated_answers(row)
     if row.valid_to is not None:
         answered, unanswered = content_overlap.questions_of(row)
         related |= {"lost_questions": unanswered, "kept_questions": answered}

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
@@ -56,6 +56,31 @@ def other_version(document: Document) -> SafeString | str:
         reverse("admin:bots_bot_document", args=[document.bot_id, other.pk]),
         other,
     )
+
+
+def outdated_answers(document: Document) -> SafeString | str:
+    """A message that quotes the written answers that state other figures than a file; empty if
+    there are none."""
+    answers = content_overlap.find_outdated_answers(document)
+    if not answers:
+        return ""
+    quoted = format_html_join(
+        "; ",
+        '<a class="underline" href="{}" data-outdated-answer="{}">{}</a>: “{}”',
+        (
+            (
+                reverse("admin:bots_bot_document", args=[answer.bot_id, answer.pk]),
+                answer.pk,
+                answer,
+                Truncator(" ".join(answer.content.split())).words(_MAX_QUOTED_WORDS),
+            )
+            for answer in answers
+        ),
+    )
+    text = gettext(
+        "These answers give other figures than this file. If they're out of date, change them:"
+    )
+    return format_html("{} {}", text, quoted)
 
 
 def new_versions(rows: Iterable[Any]) -> list[SafeString | str]:

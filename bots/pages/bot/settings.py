@@ -34,7 +34,6 @@ LOOK: dict[str, type[BotForm]] = {
 }
 BEHAVIOUR: dict[str, type[BotForm]] = {
     "languages": behavior_forms.LanguagesForm,
-    "welcome": widget_forms.WelcomeForm,
     "questions": behavior_forms.QuestionsForm,
     "contact": contact_forms.ContactForm,
     "details": contact_forms.OtherFieldsForm,
@@ -53,7 +52,10 @@ _LOOK_SECTIONS = [
     ("chat_window", gettext_lazy("Chat window"), ("window",), ""),
 ]
 _BEHAVIOUR_SECTIONS = [
-    ("greeting", gettext_lazy("Languages and welcome"), ("languages", "welcome", "questions"), ""),
+    (
+        "greeting", gettext_lazy("Languages and welcome"), ("languages", "questions"),
+        "admin/bots/behaviour_welcome.html",
+    ),
     ("customers", gettext_lazy("Customer details"), ("contact", "details"), ""),
     ("opening", gettext_lazy("Business hours"), ("hours", "holidays"), ""),
     ("prompt", gettext_lazy("Instructions"), ("instructions", "versions", "review"), ""),
@@ -87,6 +89,8 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
         language_gaps=content_warnings.languages(bot),
+        welcome=bot.welcome_message.get(bot.default_language),
+        edit_welcome=f"{reverse('admin:bots_bot_look', args=[bot.pk])}#welcome",
         model=client_models.filter(bot=bot).first() or client_models.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),

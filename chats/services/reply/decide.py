@@ -157,6 +157,7 @@ class AskedField:
     answer_kind: AnswerKind
     type: str = "text"
     may_repeat: bool = False
+    is_required: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,9 @@ class InfoFacts:
     has_nothing_else: bool = False
     # The field to ask for next, if the reply leaves room for a question (`ask_next`).
     next: str | None = None
-    # The field to ask for next before a person takes over.
+    # The field to ask for next before a person takes over, and the next required one.
     next_before_person: str | None = None
+    next_required_before_person: str | None = None
     # Why the bot was about to hand over when it asked for a field (`Receipt.before_handoff`).
     pending_handoff: str | None = None
 
@@ -410,20 +412,26 @@ def ask_next(decision: Decision, facts: Facts) -> Decision:
 
 
 def ask_before_person(handover: HandOver, info: InfoFacts) -> HandOver | CannedReply:
-    """The handover or, if a field is to be asked for before it, the question for that field."""
+    """The handover or, if a field is to be asked for before it, the question for that field. A
+    customer who did not answer such a question is asked for required fields alone, and once more
+    for the same one; who then refuses again is handed over."""
     name, asked = info.next_before_person, info.asked
-    is_passed_over = asked is not None and asked.answer_kind != "given"
-    if name is None or is_passed_over or handover.reason not in _DETAILS_FIRST_REASONS:
+    is_refused = bool(info.pending_handoff and asked and asked.answer_kind != "given")
+    if is_refused and asked:
+        name = info.next_required_before_person
+        if asked.is_required:
+            name = asked.name if asked.may_repeat else None
+    if name is None or handover.reason not in _DETAILS_FIRST_REASONS:
         return handover
     receipt = replace(handover.receipt, asks_for=name, before_handoff=handover.reason)
-    if info.pending_handoff:
+    if info.pending_handoff and not is_refused:
         return CannedReply("info_noted", replace(receipt, decision="info_given"))
     return CannedReply("before_person", receipt)
 
 
 def _after_details(info: InfoFacts, reason: str) -> CannedReply | HandOver:
-    """The reply to a customer who was asked for a field before a handover. Whatever they wrote, the
-    bot then hands over; only an invalid value is asked for once more."""
+    """The reply to a customer who was asked for a field before a handover: the handover, before
+    which `ask_before_person` may ask again. An invalid value is asked for once more."""
     asked = info.asked
     if asked and asked.answer_kind == "wrong" and asked.may_repeat:
         receipt = Receipt("info_wrong", asks_for=asked.name, before_handoff=reason)

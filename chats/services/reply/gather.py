@@ -214,17 +214,25 @@ def _info(
         for name in (field["name"] for field in unknown)
         if name not in result.values and asked_names.count(name) == passed_over.count(name)
     ]
-    before_person = {field["name"] for field in unknown if field.get("ask_before_person")}
+    is_required = {
+        field["name"]: field["required"] for field in unknown if field.get("ask_before_person")
+    }
+    before_person = [name for name in due if name in is_required]
     return InfoFacts(
         asked=AskedField(
-            name, result.kind, asked_field["type"], asked_names.count(name) < MAX_QUESTIONS
-        )
+            name,
+            result.kind,
+            asked_field["type"],
+            asked_names.count(name) < MAX_QUESTIONS,
+            is_required=asked_field["required"],
+        )  # fmt: skip
         if name and asked_field
         else None,
         filled=result.values,
         has_nothing_else=result.has_nothing_else,
         next=next((name for name in due if name in wanted), None),
-        next_before_person=next((name for name in due if name in before_person), None),
+        next_before_person=next(iter(before_person), None),
+        next_required_before_person=next(filter(is_required.__getitem__, before_person), None),
         pending_handoff=pending_handoff,
     )
 
