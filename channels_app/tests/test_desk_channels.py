@@ -153,7 +153,7 @@ def test_in_the_browser_stop_is_seen_where_one_writes(chatapp, quiet, ben, desk)
     notice = screen.locator("[data-opted-out]")
     notice.wait_for()
     assert notice.is_visible()
-    assert screen.locator("[data-line=opted_out]").is_visible()
+    screen.locator("[data-line=opted_out]").wait_for()
     assert violations(screen) == []
     chatapp.write("start")
     run_jobs()

@@ -166,7 +166,7 @@ class Conversation(Schema):
         " ended, its channel's account is connected, and the reply window has not expired."
     )
     is_reachable: bool = Field(
-        description="Whether the channel's account is connected; always true elsewhere."
+        True, description="Whether the channel's account is connected; always true elsewhere."
     )
     reply_window_expires_at: Moment | None = Field(
         None, description="Until when the channel accepts free text; null if it sets no limit."

@@ -131,11 +131,11 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# Columns that have the name of an entity's field but are not copied. All except `last_message` are
-# set above.
+# Columns that have the name of an entity's field but are not copied. `last_message` and
+# `is_reachable` follow from what is here; all others are set above.
 _NOT_COPIED = {
     "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
-    "chat_code", "last_message",
+    "chat_code", "last_message", "is_reachable",
 }  # fmt: skip
 _CONVERSATION_FIELDS = (
     {field.name for field in Conversation._meta.concrete_fields}
