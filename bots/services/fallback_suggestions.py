@@ -8,8 +8,8 @@ from bots.services import retrieval
 from bots.services.answers import AnswerRequest, Trace
 
 MAX_HEADINGS = 3
-# Longer headings do not fit a button.
-_MAX_CHARACTERS = 80
+# The length that fits a button, and the length of a heading that is read.
+_MAX_CHARACTERS, _MAX_READ = 80, 200
 # Matches the number of a heading, such as "3.", "(2)", "4.1" or "§ 5".
 _NUMBERING = re.compile(
     r"(?:§\s*\d{1,3}|\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVX]{1,5}|[A-Za-z])[.):]|\d{1,3}(?:\.\d{1,3})+)\s+"
@@ -45,7 +45,7 @@ def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
 def _offered(bot: Bot, request: AnswerRequest, passages: Iterable[Chunk]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for row in passages:
-        heading = _topic(row.heading.rpartition(" > ")[2] or row.document.title)
+        heading = _topic((row.heading.rpartition(" > ")[2] or row.document.title)[:_MAX_READ])
         is_new = heading.casefold() not in found and heading.casefold() != request.text.casefold()
         fits = 0 < len(heading) <= _MAX_CHARACTERS
         if fits and is_new and _is_answered(bot, request, heading):
