@@ -53,9 +53,10 @@ def as_captions(
     for part in content:
         before = joined[-1] if joined else Part()
         is_other = before.choices or before.file or before.place or before.template
-        fits = not is_other and 0 < size(before.text) <= limit
+        words = before.text.strip()
+        fits = not is_other and 0 < size(words) <= limit
         if fits and part.file and not (part.text or part.template) and has_caption(part.file):
-            joined[-1] = replace(part, text=before.text)
+            joined[-1] = replace(part, text=words)
         else:
             joined.append(part)
     return joined

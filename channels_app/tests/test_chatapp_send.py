@@ -133,6 +133,7 @@ def test_only_the_first_of_several_files_has_the_caption():
         ([text, Part("Own", file=image)], ["Two", "Own"]),
         ([options, Part(file=image)], ["Pick", ""]),
         ([Part(file=image), text], ["", "Two"]),
+        ([Part(" \n"), Part(file=image)], [""]),
         ([text, Part(file=audio), Part(file=image)], ["Two", "", ""]),
     ):
         assert [part.text for part in payloads.parts(content)] == texts

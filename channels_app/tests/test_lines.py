@@ -1,9 +1,11 @@
 """What a message is about, at the bot and in the API; and customers who want no more messages."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from channels_app.models import ChannelConnection, OutboundSend
 from channels_app.tests.chatapp import AN, NUMBER, WABA, message, of_chatapp, status
@@ -12,6 +14,7 @@ from chatplatform.testing import run_jobs
 from chats.models import Conversation, Customer, Message
 from chats.services.core import channel_context, conversations, messages
 from chats.services.core.channel_context import Line
+from identity.models import ClientConfig
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -200,6 +203,19 @@ def test_a_chat_that_begins_with_stop_does_not_wait(nobody, quiet, ben):
     came(nobody, "/chatapp/webhook", of_kind("STOP!"))
     stored.conversation.refresh_from_db()
     assert stored.conversation.waiting_since == earlier
+
+
+def test_who_opts_out_is_not_told_that_it_is_closed(nobody, quiet, ben):
+    # Open on the day before yesterday only.
+    weekday = (timezone.now() - timedelta(days=2)).weekday()
+    hours = [{"weekday": weekday, "opens": "00:00", "closes": "24:00"}]
+    texts = {"en": "We are back tomorrow."}
+    ClientConfig.objects.update(business_hours=hours, out_of_hours_message=texts)
+    stored = came(nobody, "/chatapp/webhook", of_kind("STOP"))
+    told = Message.objects.filter(conversation=stored.conversation, sender_type="system")
+    assert not told.exists()
+    came(nobody, "/chatapp/webhook", of_kind("Are you open?"))
+    assert told.filter(is_note=False).count() == 1
 
 
 def test_a_picture_from_an_advertisement_waits_for_an_answer():
