@@ -41,11 +41,16 @@ def test_generated_files_are_current(path):
     assert (ROOT / path).read_text() == made, "run make clients"
 
 
+def code_of_readme():
+    page = (ROOT / "python" / "README.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    return code
+
+
 @pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
-    page = (ROOT / "python" / "README.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    code = code_of_readme()
     assert len(code.splitlines()) <= 30
     handbook = tmp_path / "handbook.md"
     handbook.write_text("# Opening hours\n\nThe shop opens at nine o'clock every day.\n")
@@ -93,7 +98,9 @@ def test_the_installed_client_is_complete(installed):
 
 @pytest.mark.full
 def test_an_integration_is_strictly_typed_against_the_client(installed, tmp_path):
-    """The example, and a copy of it with a mistake in each of three kinds."""
+    """The README's code, the example, and a copy of it with a mistake in each of three kinds."""
+    names = "API = EMAIL = PASSWORD = HANDBOOK = ''\n"
+    (tmp_path / "readme.py").write_text(names + code_of_readme())
     example = (ROOT / "python" / "example.py").read_text()
     (tmp_path / "right.py").write_text(example)
     wrong = example
@@ -107,7 +114,7 @@ def test_an_integration_is_strictly_typed_against_the_client(installed, tmp_path
     (tmp_path / "wrong.py").write_text(wrong)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
     ran = subprocess.run(
-        [*command, "--cache-dir=cache", "right.py", "wrong.py"], cwd=tmp_path, timeout=100,
+        [*command, "--cache-dir=cache", "readme.py", "right.py", "wrong.py"], cwd=tmp_path, timeout=100,
         env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = ran.stdout.splitlines()
