@@ -111,10 +111,10 @@ def test_prices_stand_beside_their_names(ann, bot, place, rules):
         pdf(f"{INTRO} {drawn(SERVICES, (60, 180), place=place, rules=rules)}"),
     )
     small = ask(ann, bot, "What does the small inspection cost?")
-    assert "Small inspection with oil change | 49 euros" in small
+    assert "Small inspection with oil change, Price: 49 euros" in small
     assert "89 euros" not in small.split("Small inspection")[1].split("\n")[0]
     large = ask(ann, bot, "What does the large inspection cost?")
-    assert "Large inspection with oil and all of the filters | 89 euros" in large
+    assert "Large inspection with oil and all of the filters, Price: 89 euros" in large
 
 
 @pytest.mark.full

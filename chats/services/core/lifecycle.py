@@ -263,7 +263,7 @@ def _unanswered_since(chat: Conversation) -> datetime | None:
     """The time of the last message if the customer wrote it, else None. Ignores notes, messages
     added as history, and those that need no reply."""
     rows = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
-    rows = rows.exclude(metadata__needs_no_reply=True)
+    rows = rows.exclude(metadata__contains={"needs_no_reply": True})
     last = rows.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None
 
