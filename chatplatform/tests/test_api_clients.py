@@ -114,7 +114,8 @@ def test_an_integration_is_strictly_typed_against_the_client(installed, tmp_path
     (tmp_path / "wrong.py").write_text(wrong)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
     ran = subprocess.run(
-        [*command, "--cache-dir=cache", "readme.py", "right.py", "wrong.py"], cwd=tmp_path, timeout=100,
+        [*command, "--cache-dir=cache", "readme.py", "right.py", "wrong.py"],
+        cwd=tmp_path, timeout=100,
         env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = ran.stdout.splitlines()
